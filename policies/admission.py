@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from policies.language.asides import asides_of_user
 from policies.language.heads import judge
 from policies.language.languages import ENGLISH, OTHER, language_of
 from policies.language.orders import orders_of
@@ -171,10 +170,8 @@ def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
         first = number < 2
         heard.states = heard.states or _states(sentence.text)
         relevance = relevance_of(sentence.text, after_question=asked and first, replying=replying and first)
-        beside = asides_of_user(sentence.text) if {"task", "question"} & set(relevance.reasons) else ()
-        for reading in (relevance, *map(relevance_of, beside)):
-            if heard.best is None or reading.points > heard.best.points:
-                heard.best = reading
+        if heard.best is None or relevance.points > heard.best.points:
+            heard.best = relevance
 
 
 def orders_something(admission: Admission) -> bool:
