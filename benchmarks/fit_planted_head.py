@@ -89,7 +89,7 @@ def rates(rows: list[Row], chances: Chances) -> str:
     rules = np.array([any(planted.find(row.text)) for row in rows])
     truth = np.array([row.planted for row in rows])
     asked = chances.by_words > planted.UNLIKELY
-    shares = [("rules", rules), ("words alone", rules | (chances.by_words > planted.LIKELY_BY_WORDS))]
+    shares = [("rules", rules), ("words alone", rules | (chances.by_words > planted.LIKELY))]
     shares += [(f"{least}", rules | (asked & (chances.with_vector > least))) for least in _CHANCES]
     return ", ".join(
         f"{name}: {held[truth].sum()}/{truth.sum()} and {held[~truth].sum()}/{(~truth).sum()}" for name, held in shares

@@ -91,10 +91,9 @@ _HEAD_CHARS: Final = 400
 UNLIKELY: Final = 0.05
 """One in six of what people tell each other (MSC) is likelier by its words; what is not hides one planted text in a
 hundred."""
-LIKELY_BY_WORDS: Final = 0.6
-LIKELY: Final = 0.7
-"""From so much on a text is held where only its words are known, and where its vector is (`python -m
-benchmarks.fit_planted_head`; of a thousand turns of MSC, in which nothing is planted, 12 and 7)."""
+LIKELY: Final = 0.6
+"""From so much on a text is held (`python -m benchmarks.fit_planted_head`; of a thousand turns of MSC, in which nothing
+is planted, 11)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,7 @@ def is_likely(text: str, vector: NDArray[np.float32] | None = None) -> bool:
     A text of more than `_HEAD_CHARS` it does not judge: there are many sentences to be wrong in. Of such a text
     `sentence_behind` finds the one that matters. `vector` is what `planted_head.EMBEDDER` makes of `as_read`.
     """
-    return _chance(text, vector) > (LIKELY_BY_WORDS if vector is None else LIKELY)
+    return _chance(text, vector) > LIKELY
 
 
 def _chance(text: str, vector: NDArray[np.float32] | None = None) -> float:
