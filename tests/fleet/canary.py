@@ -226,6 +226,27 @@ MUTATIONS = (
         ("tests/fleet/test_poison.py",),
     ),
     Mutation(
+        "no masks beside the summary: a field keeps what was masked there",
+        "memory/screening.py",
+        "is_masked = text in candidate.summary and text not in screening.text",
+        "is_masked = False",
+        ("tests/unit/test_screening.py", "-k", "short_groups"),
+    ),
+    Mutation(
+        "no second look: a planted order is told by its words alone",
+        "memory/planted_orders.py",
+        "if embedder.name != planted_head.EMBEDDER:",
+        "if embedder.name:",
+        ("tests/contract/test_planted_orders.py",),
+    ),
+    Mutation(
+        "no rest: a night writes while turns are in hand",
+        "worker/nights/subject_run.py",
+        "            rest()\n",
+        "",
+        ("tests/contract/test_consolidation.py", "-k", "lets_turns_go_first"),
+    ),
+    Mutation(
         "no masks: a source keeps what no memory may hold",
         "memory/screening.py",
         "texts = [kept(message.content) for message in turn.messages]",
