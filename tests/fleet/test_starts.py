@@ -42,6 +42,6 @@ def test_beat_ends_with_1_when_its_broker_is_killed(fleet: Fleet, broker: Broker
     beat = fleet.start("beat")
     wait_until(lambda: bool(fleet.redis.exists(BEAT_LOCK)), "beat leads")
     broker.kill()
-    code = beat.wait(60)
+    code = beat.wait(100)
     broker.start()
     assert code == 1
