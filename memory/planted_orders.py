@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from policies.language.languages import ENGLISH, language_of
 from policies.privacy import planted, planted_head
 from stores.embedding.base import Embedder
 
@@ -11,8 +12,9 @@ from stores.embedding.base import Embedder
 def likely_planted(texts: Iterable[str], embedder: Embedder) -> frozenset[str]:
     """Return those of the texts that the head finds planted.
 
-    Only the embedder that the head has learned from is asked: it runs in this process, and what a text has of secrets
-    goes nowhere. With another one words and concepts alone decide.
+    Only the embedder that the head has learned from is asked, and in the language that it reads: it runs in this
+    process, and what a text has of secrets goes nowhere. With another one, or in another language, words and concepts
+    alone decide.
 
     Raises:
         EmbedderUnavailable: the embedder cannot be asked now.
@@ -20,6 +22,8 @@ def likely_planted(texts: Iterable[str], embedder: Embedder) -> frozenset[str]:
     different = dict.fromkeys(texts)
     if embedder.name != planted_head.EMBEDDER:
         return frozenset(filter(planted.is_likely, different))
-    unsure = list(filter(planted.may_be, different))
+    english = [text for text in different if language_of(text) == ENGLISH]
+    unsure = list(filter(planted.may_be, english))
     vectors = embedder.embed([planted.as_read(text) for text in unsure]) if unsure else ()
-    return frozenset(text for text, vector in zip(unsure, vectors, strict=True) if planted.is_likely(text, vector))
+    by_vectors = (text for text, vector in zip(unsure, vectors, strict=True) if planted.is_likely(text, vector))
+    return frozenset([*by_vectors, *filter(planted.is_likely, different.keys() - set(english))])

@@ -10,6 +10,7 @@ from typing import Literal
 
 from memory.spoken_preferences import SpokenPreferences
 from policies.admission import admit, admit_for_model, orders_something
+from policies.privacy.planted import is_likely
 from policies.privacy.requested_secrets import asking_sentence, is_begun, without_answers
 from policies.privacy.screen import screen
 from schema import (
@@ -201,7 +202,7 @@ def _recent(admitted_turn: AdmittedTurn, preferences: SpokenPreferences, policy:
         if message.role in ("user", "assistant") and message.content.strip():
             screening = screen(message.content, policy, blocked_topics=preferences.topics(turn.turn_id))
             # One side may repeat in its own words what the other had better not said.
-            if screening.verdict is not Verdict.ALLOW:
+            if screening.verdict is not Verdict.ALLOW or (message.role == "user" and is_likely(message.content)):
                 return None
             lines.append((message.role, " ".join(screening.text.split())[:_MAX_RECENT_CHARS]))
     if not lines:
@@ -264,7 +265,7 @@ def topics_after(
         for topic in extraction.open_topics
         if topic.turn_id not in preferences.withheld
         and _may_keep(topic.text, preferences.topics(topic.turn_id), policy)
-        and screen(user_texts.get(topic.turn_id, ""), policy).verdict is not Verdict.QUARANTINE
+        and _may_keep_beside(user_texts.get(topic.turn_id, ""), policy)
     }
     return {
         agent: latest.get(agent)
@@ -275,6 +276,12 @@ def topics_after(
 
 def _may_keep(text: str, blocked_topics: Sequence[str], policy: Policy) -> bool:
     return screen(text, policy, blocked_topics=blocked_topics).verdict is Verdict.ALLOW
+
+
+def _may_keep_beside(text: str, policy: Policy) -> bool:
+    """Return whether what came of a text may be kept: it looks planted neither to a rule nor, by its words, to the
+    head."""
+    return screen(text, policy).verdict is not Verdict.QUARANTINE and not is_likely(text)
 
 
 def _text(topic: OpenTopic | None) -> str | None:
