@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Final
 
 from policies.language.discourse_markers import INTERJECTIONS
-from policies.language.languages import language_of
+from policies.language.languages import ENGLISH, language_of
 from policies.language.lexicon import word_set
 from policies.language.people import KIN
 from policies.privacy.sensitive import SPECIAL, is_of
@@ -64,10 +64,10 @@ _THIRD_PERSON: Final = re.compile(r" [a-z]{2,24}(?:s|ed)\b")
 """A verb of somebody else behind their name: " wears"."""
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|we|our|us|[Tt]he user)\b")
 """Whoever speaks, or the user: what follows may be theirs: "my"."""
+_ARTICLE: Final = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)
+"""Before a thing, and no person: "an "."""
 _FORMAL: Final = re.compile(r"(?:Mr|Mrs|Ms|Dr|Miss|Prof)\b\.? ")
 """A title of nobody but a person: "Mr Hollis"."""
-_OF_CAPITALS: Final = "de"
-"""Where every noun has a capital, it makes none a name."""
 _CALENDAR: Final = word_set(
     """january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday christmas easter spring summer autumn winter today tomorrow yesterday tonight"""
@@ -125,9 +125,10 @@ def names_in(sentence: str, people: Sequence[str], things: Sequence[str], own: S
             for name in _of_run(run[0], at_start=not sentence[: run.start()].strip("\"“' ")):
                 if _may_be_person(name, sentence, run, people, things):
                     names[name] = None
-    for match in (*_relatives(sentence), *_subjects(sentence), *_owners(sentence)):
-        if name := _until_no_name(match["name"]):
-            names[name] = None
+    if language_of(sentence) == ENGLISH:
+        for match in (*_relatives(sentence), *_subjects(sentence), *_owners(sentence)):
+            if name := _until_no_name(match["name"]):
+                names[name] = None
     for name in people:
         if name in sentence:
             names[name] = None
@@ -151,12 +152,12 @@ def _may_be_person(name: str, sentence: str, run: re.Match[str], people: Sequenc
     after = sentence[run.end() :]
     if any(person in name or name in person for person in people) or _is_shown_a_person(sentence, run):
         return True
-    if sentence[: run.start()].lower().endswith("the ") and not name.endswith("s"):
+    if _ARTICLE.search(sentence[: run.start()]) and not name.endswith("s"):
         return False
     if any(name in thing or thing in name for thing in things) or _is_sensitive(name):
         return False
-    if language_of(sentence) == _OF_CAPITALS:
-        return re.match(rf" {_PREDICATE_ELSEWHERE}", after) is not None
+    if language_of(sentence) != ENGLISH:
+        return re.match(rf"(?: {_PREDICATE_ELSEWHERE}|(?:['’]s)? ?{_PREDICATE})", after) is not None
     is_inside = bool(sentence[: run.start()].strip("\"“' ") or " " in name or "-" in name)
     if is_inside or (_THIRD_PERSON.match(after) and not _FIRST_PERSON.search(sentence)):
         return True

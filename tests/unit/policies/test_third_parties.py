@@ -62,6 +62,10 @@ def test_without_a_parse_they_are_found_where_they_stand(summary: str, names: se
         "Gluten makes me ill.",
         'Lena: "Ich bin seit Montag krankgeschrieben, Bandscheibe, voraussichtlich bis Ende des Monats."',
         'Lena: "Ich trinke keinen Kaffee mehr, seit der Schwangerschaft mag ich den Geruch nicht mehr."',
+        'Rosa: "Me ingresaron en el hospital de Sevilla por la diabetes."',
+        'Chloé: "Je suis enceinte et j’habite à Lyon."',
+        'Kasia: "Mój lekarz mówi, że mam cukrzycę."',
+        "Maya carries an EpiPen because of their nut allergy.",
     ],
 )
 def test_what_is_sensitive_of_the_user_or_of_nobody_named_stays(summary: str) -> None:
