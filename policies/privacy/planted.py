@@ -91,9 +91,9 @@ _HEAD_CHARS: Final = 400
 UNLIKELY: Final = 0.05
 """One in six of what people tell each other (MSC) is likelier by its words; what is not hides one planted text in a
 hundred."""
-LIKELY: Final = 0.6
+LIKELY: Final = 0.7
 """From so much on a text is held (`python -m benchmarks.fit_planted_head`; of a thousand turns of MSC, in which nothing
-is planted, 11)."""
+is planted, 8)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def listed(
         documents=documents,
         following=following and urlencode({"after": following}),
         is_first=after is None,
-        told=wording.after(done),
+        notice=wording.after(done),
     )
 
 

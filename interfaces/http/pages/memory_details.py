@@ -31,7 +31,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 def details(memory_id: uuid.UUID, view: Shown, service: Opened, done: str = "") -> Response:
     """Show one memory with the words it came from, and all that was done to it."""
     note_look(view, service, "opened a memory", memory_id)
-    return _details(memory_id, view, service, told=wording.after(done))
+    return _details(memory_id, view, service, notice=wording.after(done))
 
 
 @router.post("/me/memories/{memory_id}/edit")
@@ -102,7 +102,7 @@ def _details(
     service: Opened,
     *,
     problem: str = "",
-    told: str = "",
+    notice: str = "",
     draft: str = "",
     code: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
@@ -128,6 +128,6 @@ def _details(
         near=near_of(reader, subject, memory, service.context),
         put_away_days=round(service.context.policy.archive_kept_days),
         problem=problem,
-        told=told,
+        notice=notice,
         draft=draft or memory.summary,
     )

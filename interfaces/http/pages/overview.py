@@ -102,7 +102,7 @@ def overview(
         listens_from=listens_from,
         waiting=stores.catalog.reviews.count_open(subject),
         preferences=view.preferences,
-        told=wording.after(done),
+        notice=wording.after(done),
     )
 
 

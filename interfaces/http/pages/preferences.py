@@ -48,7 +48,7 @@ def reviews(view: Shown, service: Opened, done: str = "") -> Response:
         whose=subject.subject_id,
         reviews=[(review, asked_in(review, catalog)) for review in waiting],
         about=catalog.memories(subject, {id_ for review in waiting for id_ in review.links}),
-        told=wording.after(done),
+        notice=wording.after(done),
     )
 
 
@@ -82,7 +82,7 @@ def decide(
 def preferences(view: Shown, service: Opened, done: str = "") -> Response:
     """Show what the person wants of their memory."""
     note_look(view, service, "opened what they want")
-    return _preferences_page(view, told=wording.after(done))
+    return _preferences_page(view, notice=wording.after(done))
 
 
 @router.post("/me/preferences/pause")
@@ -147,7 +147,7 @@ def forget(view: ShownForm, service: Opened, confirm: Annotated[str, Form(max_le
     return page("forgotten.html", None, proof=proof)
 
 
-def _preferences_page(view: View, *, problem: str = "", told: str = "", code: HTTPStatus = HTTPStatus.OK) -> Response:
+def _preferences_page(view: View, *, problem: str = "", notice: str = "", code: HTTPStatus = HTTPStatus.OK) -> Response:
     return page(
         "preferences.html",
         view.session,
@@ -157,7 +157,7 @@ def _preferences_page(view: View, *, problem: str = "", told: str = "", code: HT
         whose=view.subject.subject_id,
         preferences=view.preferences,
         problem=problem,
-        told=told,
+        notice=notice,
         forget=gettext(_FORGET),
     )
 

@@ -129,21 +129,21 @@ def page(
     is_staff: bool | None = None,
     code: HTTPStatus = HTTPStatus.OK,
     zone: tzinfo = UTC,
-    told: str = "",
+    notice: str = "",
     problem: str = "",
     listens_from: str = "",
     **values: Any,
 ) -> Response:
     """Return a page made of a template, for whom a session is open, with the headers that every page has.
 
-    `is_staff` says whose pages it looks like where no session is open. `zone` is where the person's clock is, `told`
+    `is_staff` says whose pages it looks like where no session is open. `zone` is where the person's clock is, `notice`
     what was done, `problem` why something was not. What happens behind the event `listens_from` is news to the page;
     without it what happens once it listens.
     """
     staff = isinstance(me, StaffSession) if is_staff is None else is_staff
     values |= {"me": me, "staff": staff, "language": language(), "layout": "admin/base.html" if staff else "base.html"}
     html = ENVIRONMENT.get_template(template).render(
-        zone=zone, told=told, problem=problem, listens_from=listens_from, **values
+        zone=zone, notice=notice, problem=problem, listens_from=listens_from, **values
     )
     headers = {
         "Content-Security-Policy": CSP,

@@ -34,7 +34,7 @@ Name = Annotated[str, Form(min_length=1, max_length=100)]
 @router.get("/admin/keys")
 def keys(staff: Staff, service: Opened, done: str = "") -> Response:
     """List the tenant's keys, with what they may do and when they were used last."""
-    return _keys(staff, service, told=wording.after(done))
+    return _keys(staff, service, notice=wording.after(done))
 
 
 @router.post("/admin/keys")
@@ -94,7 +94,7 @@ def members(staff: Staff, service: Opened, cursor: Cursor = "", done: str = "") 
         roles=list(MemberRole),
         following=following,
         is_first=not cursor,
-        told=wording.after(done),
+        notice=wording.after(done),
     )
 
 
@@ -135,7 +135,7 @@ def _keys(
     service: Service,
     *,
     secret: str = "",
-    told: str = "",
+    notice: str = "",
     problem: str = "",
     code: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
@@ -148,6 +148,6 @@ def _keys(
         keys=[(key, in_force(key, now)) for key in reversed(keys)],
         capabilities=list(Capability),
         secret=secret,
-        told=told,
+        notice=notice,
         problem=problem,
     )

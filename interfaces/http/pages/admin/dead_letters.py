@@ -49,7 +49,7 @@ def letters(staff: Staff, service: Opened, done: str = "") -> Response:
         letters=shown,
         more_letters=counts[staff.tenant_id] - len(shown),
         nobodys=counts[None],
-        told=wording.after(done),
+        notice=wording.after(done),
     )
 
 
