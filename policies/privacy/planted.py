@@ -88,9 +88,9 @@ _LEET: Final = str.maketrans("013457@$", "oieastas")
 _FLOOD_TOKENS: Final = 80
 _HEAD_CHARS: Final = 400
 """The head has learned from one sentence or a few; what is longer the rules alone read."""
-UNLIKELY: Final = 0.05
-"""One in six of what people tell each other (MSC) is likelier by its words; what is not hides one planted text in a
-hundred."""
+UNLIKELY: Final = 0.15
+"""What is less likely by its words is no order whatever its vector says: codes and rows of a table have vectors like
+those of some. Of 285 unseen planted texts 4 hide there."""
 LIKELY: Final = 0.7
 """From so much on a text is held (`python -m benchmarks.fit_planted_head`; of a thousand turns of MSC, in which nothing
 is planted, 8)."""
