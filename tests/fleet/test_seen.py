@@ -120,7 +120,7 @@ def test_nothing_that_was_said_is_shown_in_logs_metrics_flower_or_events(seen: F
 
     # Of a task that nobody received, Flower knows no name.
     names = {task["name"] for task in shown.values() if task["name"]}
-    assert names <= {"memory.ingest_turn", "memory.drain_mailbox", "memory.sweep"}
+    assert names <= {"memory.ingest_turn", "memory.drain_mailbox", "memory.sweep", "memory.night"}
     assert {task["args"] for task in shown.values() if task["name"] == "memory.drain_mailbox"} <= {"(one subject)"}
     by_turn = {task["args"] for task in shown.values() if task["name"] == "memory.ingest_turn"}
     assert by_turn & {f"(turn {user}-0)" for user in users}
