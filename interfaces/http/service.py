@@ -74,10 +74,13 @@ def open_service(settings: Settings) -> Service:
             return rehearsal_once()
 
     tokens = Tokens(settings) if settings.oidc_issuer else None
+    producer = Producer(settings)
+    # What an earlier process left in the spool is handed over now, and not with the first turn.
+    producer.flush(0.0)
     return Service(
         settings,
         context,
-        Producer(settings),
+        producer,
         open_async_redis(settings),
         rates,
         HotPath(context),
