@@ -15,14 +15,15 @@ from pathlib import Path
 def running(
     arguments: list[str], environment: dict[str, str], *, python: Path = Path(sys.executable)
 ) -> Iterator[Callable[[], float]]:
-    """Run a Python process until the block ends, and answer a function that tells the CPU seconds it has spent."""
+    """Run a Python process until the block ends, and answer a function that tells the CPU seconds that it and those it
+    started have spent."""
     process = subprocess.Popen(
         [python, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
 
     def cpu() -> float:
-        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        started = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        return sum(map(_spent, (process.pid, *map(int, started))))
 
     try:
         yield cpu
@@ -31,6 +32,11 @@ def running(
     finally:
         process.terminate()
         process.wait(60)
+
+
+def _spent(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 300) -> None:

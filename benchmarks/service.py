@@ -1,6 +1,6 @@
 """Measure the service: turns, searches and context blocks over HTTP, beside the same functions in process and mem0's.
 
-    python -m benchmarks.service [--postgres] [--mem0-server DIR]
+    python -m benchmarks.service [--processes 2] [--postgres] [--mem0-server DIR]
 
 Requests come evenly at random at each rate, whether or not those before are answered, and are measured from the moment
 at which they were due. No worker runs beside it: turns are taken and wait. The embedder is the real one, and reads each
@@ -62,6 +62,7 @@ def main(
     listeners: Annotated[
         int, typer.Option(min=0, help="How many listen to events at the end; 0 leaves it out.")
     ] = 1_000,
+    processes: Annotated[int, typer.Option(min=1, help="How many processes our service has.")] = 1,
     on_postgres: Annotated[
         bool, typer.Option("--postgres", help="Catalog and pgvector in a Postgres of our own.")
     ] = False,
@@ -79,7 +80,7 @@ def main(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         postgres = stack.enter_context(durable_postgres(folder / "postgres")) if on_postgres or mem0_server else None
-        with _ours(folder, postgres.database() if on_postgres and postgres else None, known) as (
+        with _ours(folder, postgres.database() if on_postgres and postgres else None, known, processes) as (
             url,
             key,
             context,
@@ -93,7 +94,7 @@ def main(
         if mem0_server and python and postgres:
             with _mem0(folder, python, mem0_server, postgres.database(), known) as (url, key, cpu):
                 rows += asyncio.run(measured("mem0, HTTP", asked_of_mem0(url, key, known), at, seconds, cpu))
-    _report(rows, fans, users, size, on_postgres=on_postgres)
+    _report(rows, fans, users, size, processes, on_postgres=on_postgres)
 
 
 def _known(number: int, size: int) -> list[Memory]:
@@ -104,7 +105,7 @@ def _known(number: int, size: int) -> list[Memory]:
 
 @contextmanager
 def _ours(
-    folder: Path, database: str | None, known: Known
+    folder: Path, database: str | None, known: Known, processes: int
 ) -> Iterator[tuple[str, str, MemoryContext, Callable[[], float]]]:
     broker, port = f"redis://127.0.0.1:{free_port()}/0", free_port()
     os.environ |= {
@@ -125,7 +126,7 @@ def _ours(
             for start in range(0, len(whose), _A_COMMIT):
                 _write(whose[start : start + _A_COMMIT], context)
         key = issue("bench", TENANT, tuple(Capability), context.catalog, by="bench", now=datetime.now(UTC)).secret
-        serve = ["-m", "interfaces.cli", "serve", "--port", str(port)]
+        serve = ["-m", "interfaces.cli", "serve", "--port", str(port), "--processes", str(processes)]
         with running(serve, dict(os.environ)) as cpu:
             url = f"http://127.0.0.1:{port}"
             wait_for(lambda: _answers(f"{url}/readyz"))
@@ -173,9 +174,11 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _report(rows: Sequence[Row], fans: Sequence[Fan], users: int, size: int, *, on_postgres: bool) -> None:
+def _report(
+    rows: Sequence[Row], fans: Sequence[Fan], users: int, size: int, processes: int, *, on_postgres: bool
+) -> None:
     where = "Postgres with pgvector" if on_postgres else "SQLite"
-    title = f"{users} users with {size:,} memories each; ours in {where}"
+    title = f"{users} users with {size:,} memories each; ours in {where}, {processes} of its processes"
     table = Table(
         "what", "a second", "of", "p50 ms", "p95 ms", "p99 ms", "CPU ms", "failed", title=title, title_justify="left"
     )
