@@ -22,6 +22,9 @@ class ServiceSettings(BaseSettings):
     http_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
         8000, description="port on which the service listens; 0: `afterturn run` starts none"
     )
+    http_processes: Annotated[int, Field(ge=1)] = Field(
+        1, description="processes of the service, which share its port: as many as cores are its own"
+    )
     http_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(
         1024 * 1024, description="bytes that a request to the service may have"
     )

@@ -160,7 +160,7 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = WAIT_S
 
 def children(pid: int) -> dict[int, str]:
     """The processes that a process started, with their command lines."""
-    listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+    listed = subprocess.run(["ps", "-e", "-ww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
     rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
     return {int(row[0]): row[2] for row in rows if int(row[1]) == pid and not row[2].startswith("ps ")}
 
