@@ -3,7 +3,8 @@
     python -m tests.supply_chain sbom afterturn.cdx.json
     python -m tests.supply_chain licences
 
-Both read `requirements.lock`, which the image is installed from, and the metadata of what is installed here.
+Both read `requirements.lock`, which the image is installed from, the metadata of what is installed here, and what is
+`VENDORED`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 import yaml
@@ -75,6 +77,43 @@ _WORDS = {
     "the mit license": "MIT",
 }
 """As the field `License` of older metadata says it."""
+
+STATIC = ROOT / "interfaces" / "http" / "pages" / "static"
+
+
+@dataclass(frozen=True)
+class Vendored:
+    """Files of a package of the npm registry that lie in `STATIC` as it has them, with their SHA-256, beside its
+    licence in `<name>-<version>.LICENSE.txt`."""
+
+    name: str
+    npm: str
+    version: str
+    licence: str
+    files: dict[str, str]
+
+
+VENDORED = (
+    Vendored(
+        "htmx",
+        "htmx.org",
+        "4.0.1",
+        "0BSD",
+        {
+            "htmx-4.0.1.min.js": "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130",
+            "hx-sse-4.0.1.min.js": "18ef2761356ec1fe0bb6d92612315b37517a7c1e9856b661c5ae81fef239d103",
+        },
+    ),
+    Vendored(
+        "pico",
+        "@picocss/pico",
+        "2.1.1",
+        "MIT",
+        {"pico-2.1.1.min.css": "fbc9a63fc9fc9f72d12fd7fc9806e11fa9f77ae4f9cad146b27003a1119ba3db"},
+    ),
+)
+"""What the pages have of others, without a package manager: `dist/htmx.min.js`, `dist/ext/hx-sse.min.js` and
+`css/pico.min.css` of the packages."""
 
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?: *; *([^\\]+))?", re.MULTILINE)
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
@@ -156,7 +195,7 @@ def bill(packages: list[Package]) -> dict[str, Any]:
                 "licenses": [{"expression": "Apache-2.0"}],
             }
         },
-        "components": [_component(one) for one in packages],
+        "components": [*map(_component, packages), *map(_vendored_component, VENDORED)],
         "dependencies": [
             {"ref": f"pkg:pypi/{name}", "dependsOn": [f"pkg:pypi/{one.name}@{one.version}" for one in packages]}
         ],
@@ -185,6 +224,22 @@ def _component(package: Package) -> dict[str, Any]:
     }
 
 
+def _vendored_component(package: Vendored) -> dict[str, Any]:
+    purl = f"pkg:npm/{quote(package.npm, safe='/')}@{package.version}"
+    return {
+        "type": "library",
+        "bom-ref": purl,
+        "name": package.npm,
+        "version": package.version,
+        "purl": purl,
+        "licenses": [{"license": {"id": package.licence}}],
+        "components": [
+            {"type": "file", "name": name, "hashes": [{"alg": "SHA-256", "content": digest}]}
+            for name, digest in package.files.items()
+        ],
+    }
+
+
 def refused(packages: list[Package]) -> Iterator[str]:
     """Yield a line for each package whose licence is not allowed, or not known here though it is installed here."""
     for package in packages:
@@ -193,6 +248,7 @@ def refused(packages: list[Package]) -> Iterator[str]:
             yield f"{package.name}: not installed here, so that its licence is not known: make install"
         elif licence is not None and not is_allowed(licence):
             yield f"{package.name} {package.version}: {licence}"
+    yield from (f"{one.npm} {one.version}: {one.licence}" for one in VENDORED if not is_allowed(one.licence))
 
 
 @app.command()
@@ -205,10 +261,12 @@ def sbom(file: Annotated[Path, typer.Argument(help="Where to write it.")]) -> No
 
 @app.command()
 def licences() -> None:
-    """List the licence of every locked package; the exit code is 1 where one may not be used."""
+    """List the licence of every locked and vendored package; the exit code is 1 where one may not be used."""
     packages = locked()
     for package in packages:
         typer.echo(f"{licence_of(package.name) or 'not for this platform':40} {package.name} {package.version}")
+    for one in VENDORED:
+        typer.echo(f"{one.licence:40} {one.npm} {one.version} ({', '.join(one.files)})")
     if lines := list(refused(packages)):
         sys.exit("may not be used, or nobody has looked (tests/supply_chain.py, ALLOWED):\n" + "\n".join(lines))
 

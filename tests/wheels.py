@@ -16,6 +16,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.supply_chain import VENDORED
+
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 _UV = Path(sys.executable).with_name("uv")
@@ -74,6 +76,12 @@ def _try_out(python: str, package: Path, folder: Path) -> None:
     said = subprocess.run([base.with_name("afterturn")], cwd=elsewhere, capture_output=True, text=True, check=False)
     _require(said.returncode == 2 and "afterturn[fleet" in said.stderr, said)
     fleet = _environment(python, folder / "fleet", f"{package}[{_EXTRAS}]")
+    static = {name for one in VENDORED for name in (*one.files, f"{one.name}-{one.version}.LICENSE.txt")}
+    _run(
+        fleet,
+        "-c",
+        f"import interfaces.http.pages as p, os; assert {static} < {{*os.listdir(p.__path__[0] + '/static')}}",
+    )
     environment = os.environ | {"AFTERTURN_HTTP_PORT": "0", "AFTERTURN_BROKER_URL": "redis://127.0.0.1:6397/0"}
     told = subprocess.run(
         [fleet.with_name("afterturn"), "run", "--once"],

@@ -27,7 +27,7 @@ _QUIET = (
     "--disable-background-networking",
     "--disable-component-update",
 )
-_STATUS = re.compile(r"responded with a status of (\d+)")
+_STATUS = re.compile(r"(?:responded|failed) with (?:a status of|status) (\d+)")
 _REPORT = "addEventListener('securitypolicyviolation', e => console.error('CSP: ' + e.violatedDirective))"
 _PATIENCE_MS: Final = 30_000
 """How long a page may take on a machine that does much else."""

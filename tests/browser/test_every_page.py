@@ -47,12 +47,10 @@ def pages_of(known: dict[str, UUID]) -> dict[str, str]:
         "memory": memory,
         "used": f"/me/memories/{known['vegan']}",
         "replaced": f"/me/memories/{known['lisbon']}",
-        "delete": f"{memory}/delete",
         "reviews": "/me/reviews",
         "preferences": "/me/preferences",
         "documents": "/me/documents",
         "document": "/me/documents/mill",
-        "delete-document": "/me/documents/mill/delete",
         "found-in-a-document": "/me?ask=Where+did+the+old+mill+stand%3F",
         "graph": "/me/graph",
         "graph-about": "/me/graph?about=Lea",
@@ -192,7 +190,7 @@ def test_a_memory_that_looks_like_a_script_is_text(
     me.page.set_viewport_size({"width": 360, "height": 800})
     # A dialog that nobody listens for is closed, and says so on no console.
     me.page.add_init_script("window.alert = text => console.error('a script ran: ' + text)")
-    for path in ("/me", "/me?ask=script", f"/me/memories/{id_}", f"/me/memories/{id_}/delete"):
+    for path in ("/me", "/me?ask=script", f"/me/memories/{id_}"):
         me.open(path)
         expect(me.page.get_by_text(hostile).first).to_be_visible()
         assert me.page.evaluate("document.documentElement.scrollWidth") == 360

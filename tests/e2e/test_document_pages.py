@@ -75,9 +75,9 @@ def test_a_document_is_listed_read_found_and_deleted_by_its_person(
     assert "From documents" in found
     assert f'href="{path}?part=1#part-1"' in found
     assert "Clementine" in found
-    assert "cannot be undone" in me.get(f"{path}/delete").text
+    assert "cannot be undone" in shown
     assert me.post(f"{path}/delete").status_code == 403, "it does not come from a page of the session"
-    assert "There are no documents." in send(me, f"{path}/delete", f"{path}/delete").text
+    assert "There are no documents." in send(me, f"{path}/delete", path).text
     assert me.get(path).status_code == 404
     assert "Clementine" not in me.get("/me", params={"ask": "What did the brother build from planks?"}).text
 
@@ -144,7 +144,7 @@ def test_staff_see_and_delete_documents_and_each_look_is_noted(
     lines = service.catalog.registry.audit("acme", subject_id=user, action=AuditAction.VIEWED)
     noted = [(row.entry.reason, row.entry.document_id) for row in lines]
     assert sorted(noted, key=str) == [("listed documents", None), ("opened a document", "mill")]
-    form = {"form_token": token_on(staff.get(f"{root}/mill/delete"))}
+    form = {"form_token": token_on(staff.get(f"{root}/mill"))}
     assert "There are no documents." in staff.post(f"{root}/mill/delete", data=form).text
     [gone] = service.catalog.registry.audit("acme", subject_id=user, action=AuditAction.DOCUMENT_DELETED)
     assert gone.entry.by.startswith("staff:ann")

@@ -150,12 +150,12 @@ def test_a_memory_is_pinned_put_away_and_never_mentioned_by_forms(
     assert "holds now" in send(me, f"{page}/restore", page).text
 
 
-def test_a_person_deletes_a_memory_after_being_asked_once_more(
+def test_a_person_deletes_a_memory_where_it_says_that_it_is_for_good(
     me: httpx.Client, backend: httpx.Client, user: str
 ) -> None:
     page = f"/me/memories/{remember(backend, user, 'Anna plays the violin.')}"
-    assert "cannot be undone" in me.get(f"{page}/delete").text
-    assert "violin" not in send(me, f"{page}/delete", f"{page}/delete").text
+    assert "cannot be undone" in me.get(page).text
+    assert "violin" not in send(me, f"{page}/delete", page).text
     assert me.get(page).status_code == 404
 
 

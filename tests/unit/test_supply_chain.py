@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.supply_chain import ROOT, bill, is_allowed, locked, refused
+from tests.supply_chain import ROOT, STATIC, VENDORED, bill, is_allowed, locked, refused
+
+OURS = {"pages.css", "pages.js", "icon.svg"}
 
 
 def test_the_bill_names_every_locked_package_with_the_hashes_of_its_files() -> None:
     packages = locked()
     made = bill(packages)
     assert (made["bomFormat"], made["specVersion"]) == ("CycloneDX", "1.6")
-    assert len({one["bom-ref"] for one in made["components"]}) == len(packages) > 50
-    assert all(one["externalReferences"] for one in made["components"])
-    assert made["dependencies"][0]["dependsOn"] == [one["purl"] for one in made["components"]]
+    components = made["components"][: len(packages)]
+    assert len({one["bom-ref"] for one in components}) == len(packages) > 50
+    assert all(one["externalReferences"] for one in components)
+    assert made["dependencies"][0]["dependsOn"] == [one["purl"] for one in components]
+
+
+def test_what_the_pages_have_of_others_is_as_they_made_it_and_beside_its_licence() -> None:
+    theirs = {name: digest for one in VENDORED for name, digest in one.files.items()}
+    licences = {f"{one.name}-{one.version}.LICENSE.txt" for one in VENDORED}
+    assert {path.name for path in STATIC.iterdir()} - OURS == theirs.keys() | licences
+    assert {name: hashlib.sha256((STATIC / name).read_bytes()).hexdigest() for name in theirs} == theirs
+    named = {one["name"]: one["licenses"] for one in bill(locked())["components"] if one["purl"].startswith("pkg:npm/")}
+    assert named == {one.npm: [{"license": {"id": one.licence}}] for one in VENDORED}
 
 
 def test_the_same_lock_makes_the_same_bill() -> None:

@@ -84,15 +84,6 @@ def opened(
     )
 
 
-@router.get("/me/documents/{document_id}/delete")
-@router.get(f"{STAFF_ROOT}/documents/{{document_id}}/delete")
-def ask_delete(document_id: Named, view: Shown, service: Opened) -> Response:
-    """Ask once more before a document is deleted for good."""
-    note_look(view, service, "opened a document", document_id=document_id)
-    document = visible_document(view.reader, view.subject, document_id, service.context.catalog)
-    return page("delete_document.html", view.session, root=view.root, whose=view.subject.subject_id, document=document)
-
-
 @router.post("/me/documents/{document_id}/delete")
 @router.post(f"{STAFF_ROOT}/documents/{{document_id}}/delete")
 def delete(document_id: Named, view: ShownForm, service: Opened) -> Response:

@@ -60,15 +60,6 @@ def change(
     return _details(memory_id, view, service, problem=problem, draft=summary, code=HTTPStatus.CONFLICT)
 
 
-@router.get("/me/memories/{memory_id}/delete")
-@router.get(f"{STAFF_ROOT}/memories/{{memory_id}}/delete")
-def ask_delete(memory_id: uuid.UUID, view: Shown, service: Opened) -> Response:
-    """Ask once more before a memory is deleted for good."""
-    note_look(view, service, "opened a memory", memory_id)
-    memory = get_memory(view.reader, view.subject, memory_id, service.context)
-    return page("delete.html", view.session, root=view.root, whose=view.subject.subject_id, memory=memory)
-
-
 @router.post("/me/memories/{memory_id}/delete")
 @router.post(f"{STAFF_ROOT}/memories/{{memory_id}}/delete")
 def delete(memory_id: uuid.UUID, view: ShownForm, service: Opened) -> Response:

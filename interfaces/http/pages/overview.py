@@ -57,7 +57,7 @@ def overview(
     """Show all that is known, by category, or what answers a question."""
     subject, stores, zone = view.subject, service.context, view.zone
     # Before anything is read: what is written meanwhile is told to the page once it listens.
-    listens_from = "" if view.is_staff else last_entry(subject, stores.redis)
+    listens_from = "" if view.is_staff or cursor else last_entry(subject, stores.redis)
     note_look(view, service, "searched what is known" if ask.strip() else "listed what is known")
     state = state if state in _SHOWN else Status.ACTIVE.value
     filters = Filters(
@@ -89,6 +89,7 @@ def overview(
         root=view.root,
         whose=subject.subject_id,
         groups=groups,
+        shown=len(memories) + len(excerpts),
         excerpts=excerpts,
         quotes=quotes_of(view.reader, subject, memories, stores),
         wanted=wanted,
@@ -118,6 +119,7 @@ async def live(
 
     A browser that comes back to a broken stream names what it heard last in `Last-Event-ID`.
     """
+    yield ServerSentEvent(comment="listening")
 
     def listening() -> Listener:
         me = session_here(request, service)

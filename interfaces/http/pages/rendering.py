@@ -35,6 +35,15 @@ ENVIRONMENT = Environment(
     lstrip_blocks=True,
 )
 ENVIRONMENT.policies["ext.i18n.trimmed"] = True
+_IN_PLACE: Final = Markup("""hx-boost='select:#main target:#main swap:"outerMorph show:none" push:false'""")
+"""Has a form answered where it stands: what did not change stays, with its focus and with what was written. Without a
+script it is answered by a page, as every form is."""
+_ONWARD: Final = Markup("""hx-boost='select:#main selectOOB:#pages target:#main swap:"outerHTML show:top"'""")
+"""Has a form lead to another page without the one that it stands on being loaded anew."""
+_REFUSED: Final = "push:false replace:false"
+"""What a form is answered that was refused is no page to come back to."""
+_FAILED: Final = f"{_REFUSED} selectOOB:null select:.problem:not([hidden]) target:#problem swap:innerHTML"
+"""What may be better in a moment is told above the page, which keeps what was written."""
 _PART_OF_A_TABLE: Final = re.compile(r"<(tr|td|th)\b")
 _MONTHS: Final = (
     marked("January"),
@@ -111,6 +120,7 @@ def _commands(text: str) -> Markup:
 
 ENVIRONMENT.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
 ENVIRONMENT.globals |= {"wording": wording, "reasons": reasons, "token": _token}
+ENVIRONMENT.globals |= {"in_place": _IN_PLACE, "onward": _ONWARD, "refused": _REFUSED, "failed": _FAILED}
 ENVIRONMENT.filters |= {
     "day": _day,
     "minute": _minute,
@@ -131,20 +141,16 @@ def page(
     zone: tzinfo = UTC,
     notice: str = "",
     problem: str = "",
-    listens_from: str = "",
     **values: Any,
 ) -> Response:
     """Return a page made of a template, for whom a session is open, with the headers that every page has.
 
     `is_staff` says whose pages it looks like where no session is open. `zone` is where the person's clock is, `notice`
-    what was done, `problem` why something was not. What happens behind the event `listens_from` is news to the page;
-    without it what happens once it listens.
+    what was done, `problem` why something was not.
     """
     staff = isinstance(me, StaffSession) if is_staff is None else is_staff
     values |= {"me": me, "staff": staff, "language": language(), "layout": "admin/base.html" if staff else "base.html"}
-    html = ENVIRONMENT.get_template(template).render(
-        zone=zone, notice=notice, problem=problem, listens_from=listens_from, **values
-    )
+    html = ENVIRONMENT.get_template(template).render(zone=zone, notice=notice, problem=problem, **values)
     headers = {
         "Content-Security-Policy": CSP,
         "Cache-Control": "no-store",
