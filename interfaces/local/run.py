@@ -42,12 +42,15 @@ from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
 
 CONVERSATION = "conversation.jsonl"
+_MAYA = Subject(tenant_id="default", subject_id="maya")
 _QUESTION = "What can she not eat?"
 _SAID = "I started to learn the violin last week."
 _QUESTION_FOR_ANYONE = "What matters most to this person?"
 _SUBJECTS_SHOWN = 5
 _MEMORIES_SHOWN = 30
 _REFRESH_SECONDS = 0.25
+_WATCHED_PAUSE_SECONDS = 0.5
+"""Between two turns of our own conversation, so that whoever opened the page sees each come."""
 
 
 @dataclass
@@ -88,7 +91,8 @@ def run(settings: Settings, file: Path | None, *, once: bool, console: Console) 
         console.print(_started(settings, folder, processes))
         fed = _Fed()
         try:
-            fed = _feed(settings, file, catalog, processes, console)
+            is_watched = file is None and not once and bool(served)
+            fed = _feed(settings, file, catalog, processes, console, is_watched=is_watched)
             _show(settings, fed, catalog, console, ask=file is None)
             console.print(_what_next(fed, stays=not once), soft_wrap=True)
             if not once:
@@ -142,7 +146,13 @@ def _started(settings: Settings, folder: Path, processes: tuple[Supervised, ...]
 
 
 def _feed(
-    settings: Settings, file: Path | None, catalog: Catalog, processes: tuple[Supervised, ...], console: Console
+    settings: Settings,
+    file: Path | None,
+    catalog: Catalog,
+    processes: tuple[Supervised, ...],
+    console: Console,
+    *,
+    is_watched: bool,
 ) -> _Fed:
     fed, since = _Fed(), datetime.now(UTC)
     producer, redis = Producer(settings), open_redis(settings)
@@ -157,9 +167,14 @@ def _feed(
             return progress
 
         _wait_for_worker(settings, processes, live)
+        if is_watched:
+            _wait_for_service(settings, processes)
+            _print_link(settings, _MAYA, "Watch what is remembered of what maya says", console)
         shown = time.monotonic()
         for number, turn in read_turns(file or _conversation()):
             _enqueue(number, turn, producer, fed)
+            if is_watched:
+                time.sleep(_WATCHED_PAUSE_SECONDS)
             if time.monotonic() - shown > _REFRESH_SECONDS:
                 refresh()
                 shown = time.monotonic()
@@ -181,6 +196,16 @@ def _wait_for_worker(settings: Settings, processes: tuple[Supervised, ...], live
     while not control.ping(timeout=_REFRESH_SECONDS):
         for process in processes:
             process.restart_if_dead()
+
+
+def _wait_for_service(settings: Settings, processes: tuple[Supervised, ...]) -> None:
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex((settings.http_host, settings.http_port)) == 0:
+                return
+        for process in processes:
+            process.restart_if_dead()
+        time.sleep(_REFRESH_SECONDS)
 
 
 def _enqueue(number: int, turn: Turn | BadLine, producer: Producer, fed: _Fed) -> None:
@@ -221,7 +246,7 @@ def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, 
 
 def _what_next(fed: _Fed, *, stays: bool) -> Text:
     """Return commands to go on with, for this installation and somebody whom it knows."""
-    subject = next(iter(fed.subjects), Subject(tenant_id="default", subject_id="maya"))
+    subject = next(iter(fed.subjects), _MAYA)
     whose = shlex.quote(subject.subject_id) + (
         f" --tenant {shlex.quote(subject.tenant_id)}" if subject.tenant_id != "default" else ""
     )
@@ -249,13 +274,17 @@ def _near(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
+def _print_link(settings: Settings, whose: Subject, what: str, console: Console) -> None:
+    with closing(open_redis(settings)) as redis:
+        link = link_to_pages(settings, whose.tenant_id, whose.subject_id, redis)
+    console.print(f"\n{what}, in a browser (the link works once, for five minutes):")
+    console.print(f"  {link}", soft_wrap=True)
+
+
 def _stay(settings: Settings, fed: _Fed, processes: tuple[Supervised, ...], console: Console) -> None:
     if any(process.name == "service" for process in processes):
-        whose = next(iter(fed.subjects), Subject(tenant_id="default", subject_id="maya"))
-        with closing(open_redis(settings)) as redis:
-            link = link_to_pages(settings, whose.tenant_id, whose.subject_id, redis)
-        console.print(f"\nWhat {whose.subject_id} sees of it, in a browser (the link works once, for five minutes):")
-        console.print(f"  {link}", soft_wrap=True)
+        whose = next(iter(fed.subjects), _MAYA)
+        _print_link(settings, whose, f"What {whose.subject_id} sees of it", console)
         console.print("Leave it open: what is remembered of what is said (`say`, above) appears there.")
     while True:
         time.sleep(1)

@@ -98,10 +98,15 @@ def test_every_page_is_for_everyone_at_every_width(
     visit: Callable[..., Visit], subject: Subject, context: MemoryContext, eyes: Eyes
 ) -> None:
     tell(subject, context)
-    me = visit(subject, refusals={401, 404})
-    for name, path in pages_of(maya(subject, context)).items():
+    me, known = visit(subject, refusals={401, 404}), maya(subject, context)
+    for name, path in pages_of(known).items():
         me.open(path)
         eyes.look(me, name)
+    me.open(f"/me/memories/{known['cats']}")
+    me.press("Never forget this")
+    expect(me.page.get_by_role("status").filter(has_text="It will not fade.")).to_be_visible()
+    me.press("Delete")
+    eyes.look(me, "pinned-in-place")
     me.open("/try")
     me.page.get_by_label("You say").fill("I moved to Porto last week, and my email is maya@example.org.")
     me.press("Try it")

@@ -16,7 +16,7 @@ from memory.context import MemoryContext
 from memory.edits import Edit, edit
 from schema import Subject
 from tests.browser.conftest import Visit
-from tests.browser.people import FIRST_DAY, a_memory, ask, know, maya
+from tests.browser.people import FIRST_DAY, a_memory, ask, know, maya, tell
 from tests.e2e.service import Served
 
 CATS = "Maya has two cats, Miso and Nori."
@@ -188,6 +188,17 @@ def test_a_source_is_found_and_a_memory_corrected_and_deleted_in_three_clicks_ea
     told(me, "Deleted.")
     expect(listed(me, "Maya has three cats.")).to_have_count(0)
     assert me.clicks <= 3
+
+
+def test_a_document_is_read_and_deleted(me: Visit, subject: Subject, context: MemoryContext) -> None:
+    tell(subject, context)
+    me.follow("Documents")
+    me.follow("The mill")
+    expect(me.page.get_by_role("article").first).to_contain_text("ground the rye")
+    me.page.get_by_role("group").get_by_text("Delete", exact=True).click()
+    me.press("Delete it")
+    told(me, "Deleted.")
+    expect(me.page.get_by_text("There are no documents.")).to_be_visible()
 
 
 def test_what_waits_is_kept_or_dropped(

@@ -107,8 +107,8 @@ class Home:
         return said
 
     @contextmanager
-    def running(self, **more: str) -> Iterator[Run]:
-        """`afterturn run` until the block ends."""
+    def running(self, said: str = "stays up until Ctrl-C", **more: str) -> Iterator[Run]:
+        """`afterturn run` from when it has said some words until the block ends."""
         log = self.folder / "run.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
@@ -116,7 +116,7 @@ class Home:
             )
         run = Run(process, log)
         try:
-            run.wait_for("stays up until Ctrl-C")
+            run.wait_for(said)
             yield run
         finally:
             process.send_signal(signal.SIGTERM)

@@ -343,12 +343,17 @@ def test_a_file_with_bad_lines_is_fed_without_them_and_the_exit_code_says_so(tmp
 
 
 @pytest.mark.long
-def test_a_run_prints_a_link_to_the_pages_of_whom_it_knows(tmp_path: Path) -> None:
+def test_a_run_prints_a_link_to_a_page_on_which_its_conversation_comes_to_be_known(tmp_path: Path) -> None:
     home = Home.at(tmp_path)
-    port = str(free_port())
-    with home.running(AFTERTURN_HTTP_PORT=port) as run, httpx.Client(follow_redirects=True, timeout=30.0) as browser:
-        [link] = re.findall(r"http://\S+/me/enter\?link=\S+", run.said())
+    running = home.running("/me/enter?link=", AFTERTURN_HTTP_PORT=str(free_port()))
+    with running as run, httpx.Client(follow_redirects=True, timeout=30.0) as browser:
+        link = re.findall(r"http://\S+/me/enter\?link=\S+", run.said())[0]
         page = browser.get(link)
         assert page.status_code == 200
-        shown = html.unescape(page.text)
+        [live] = re.findall(r'hx-sse:connect="([^"]+)"', page.text)
+        with browser.stream("GET", str(page.url.join(live))) as events:
+            assert next(line for line in events.iter_lines() if line == "event: changed")
+        assert "processed" not in run.said(), "it is fed while the page is open"
+        run.wait_for("stays up until Ctrl-C")
+        shown = html.unescape(browser.get(page.url).text)
         assert [one["summary"] for one in home.json("memories", "maya") if one["summary"] not in shown] == []

@@ -1,6 +1,9 @@
 // What htmx leaves to a page: no failure is silent, nothing moves under a hand, and no focus is lost.
 const show = (id) => (document.getElementById(id).hidden = false);
 
+// What was said of the last form is not said of this one.
+document.addEventListener("submit", () => document.querySelector("#told [role=status]").replaceChildren());
+
 document.addEventListener("htmx:error", () => show("unanswered"));
 
 document.addEventListener("htmx:before:swap", (event) => {
