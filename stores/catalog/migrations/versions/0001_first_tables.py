@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -312,25 +310,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_moved")),
         sqlite_autoincrement=True,
     )
-
-
-def downgrade() -> None:
-    op.drop_table("moved")
-    op.drop_table("moves")
-    op.drop_table("questions")
-    op.drop_table("open_topics")
-    op.drop_table("night_chunks")
-    op.drop_table("night_runs")
-    op.drop_table("accesses")
-    op.drop_table("tombstones")
-    op.drop_table("outbox")
-    op.drop_table("reviews")
-    op.drop_table("preferences")
-    op.drop_table("index_jobs")
-    op.drop_table("ledger")
-    op.drop_table("audit")
-    op.drop_table("provenance")
-    op.drop_table("sources")
-    op.drop_table("facts")
-    op.drop_table("memories")
-    op.drop_table("subjects")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0002"
 down_revision = "0001"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -23,7 +21,3 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("run_id", "tenant_id", "subject_id", name=op.f("pk_night_subjects")),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("night_subjects")

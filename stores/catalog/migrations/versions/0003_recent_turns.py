@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0003"
 down_revision = "0002"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -20,7 +18,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant_id", "subject_id", "conversation_id", name=op.f("pk_recent_turns")),
     )
     op.create_index(op.f("ix_recent_turns_since"), "recent_turns", ["since"], unique=False)
-
-
-def downgrade() -> None:
-    op.drop_table("recent_turns")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0004"
 down_revision = "0003"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -39,8 +37,3 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_api_keys_digest"), "api_keys", ["digest"], unique=True)
     op.create_index(op.f("ix_api_keys_tenant_id_user_id"), "api_keys", ["tenant_id", "user_id"])
-
-
-def downgrade() -> None:
-    op.drop_table("api_keys")
-    op.drop_table("memberships")

@@ -5,15 +5,8 @@ from alembic import op
 
 revision = "0005"
 down_revision = "0004"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     op.add_column("index_jobs", sa.Column("generation", sa.Integer(), server_default="0", nullable=False))
     op.add_column("index_jobs", sa.Column("taken_at", sa.String(length=32), nullable=True))
-
-
-def downgrade() -> None:
-    op.drop_column("index_jobs", "taken_at")
-    op.drop_column("index_jobs", "generation")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0006"
 down_revision = "0005"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -31,7 +29,3 @@ def upgrade() -> None:
         op.f("ix_items_tenant_id_subject_id_updated_at"), "items", ["tenant_id", "subject_id", "updated_at"]
     )
     op.create_index(op.f("ix_items_expires_at"), "items", ["expires_at"])
-
-
-def downgrade() -> None:
-    op.drop_table("items")

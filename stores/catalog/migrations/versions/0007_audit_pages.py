@@ -4,13 +4,7 @@ from alembic import op
 
 revision = "0007"
 down_revision = "0006"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     op.create_index("ix_audit_tenant_id_id", "audit", ["tenant_id", "id"])
-
-
-def downgrade() -> None:
-    op.drop_index("ix_audit_tenant_id_id", "audit")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0008"
 down_revision = "0007"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -53,8 +51,3 @@ def upgrade() -> None:
     )
     for columns in (("endpoint_id", "at"), ("status", "next_at"), ("tenant_id", "subject_id")):
         op.create_index(op.f(f"ix_webhook_deliveries_{'_'.join(columns)}"), "webhook_deliveries", list(columns))
-
-
-def downgrade() -> None:
-    op.drop_table("webhook_deliveries")
-    op.drop_table("webhook_endpoints")

@@ -5,14 +5,8 @@ from alembic import op
 
 revision = "0009"
 down_revision = "0008"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     still = sa.text("status = 'provisional'")
     op.create_index("ix_memories_provisional", "memories", ["created_at"], sqlite_where=still, postgresql_where=still)
-
-
-def downgrade() -> None:
-    op.drop_index("ix_memories_provisional", "memories")

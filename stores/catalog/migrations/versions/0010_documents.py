@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0010"
 down_revision = "0009"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -75,11 +73,3 @@ def upgrade() -> None:
     op.add_column("audit", sa.Column("document_id", sa.String(length=200), nullable=True))
     op.add_column("index_jobs", sa.Column("family", sa.String(length=20), server_default="memories", nullable=False))
     op.add_column("subjects", sa.Column("chunks_removed", sa.BigInteger(), server_default="0", nullable=False))
-
-
-def downgrade() -> None:
-    op.drop_column("subjects", "chunks_removed")
-    op.drop_column("index_jobs", "family")
-    op.drop_column("audit", "document_id")
-    op.drop_table("chunks")
-    op.drop_table("documents")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0011"
 down_revision = "0010"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -19,7 +17,3 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.String(length=32), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "agent_id", name=op.f("pk_agent_metadata")),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("agent_metadata")

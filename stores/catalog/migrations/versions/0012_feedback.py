@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0012"
 down_revision = "0011"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -22,7 +20,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant_id", "subject_id", "request_id", name=op.f("pk_feedback")),
     )
     op.create_index(op.f("ix_feedback_at"), "feedback", ["at"])
-
-
-def downgrade() -> None:
-    op.drop_table("feedback")

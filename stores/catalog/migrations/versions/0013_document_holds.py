@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0013"
 down_revision = "0012"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -22,9 +20,3 @@ def upgrade() -> None:
         sqlite_where=sa.text("legal_hold = 1"),
         postgresql_where=sa.text("legal_hold"),
     )
-
-
-def downgrade() -> None:
-    op.drop_index("ix_documents_legal_hold", "documents")
-    op.drop_index("ix_documents_labels", "documents")
-    op.drop_column("documents", "legal_hold")

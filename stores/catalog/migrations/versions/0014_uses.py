@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0014"
 down_revision = "0013"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -23,7 +21,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("memory_id", "way", "agent_id", name=op.f("pk_uses")),
     )
     op.create_index(op.f("ix_uses_tenant_id_subject_id"), "uses", ["tenant_id", "subject_id"], unique=False)
-
-
-def downgrade() -> None:
-    op.drop_table("uses")

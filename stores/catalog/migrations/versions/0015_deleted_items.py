@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0015"
 down_revision = "0014"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -19,7 +17,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_deleted_items")),
     )
     op.create_index(op.f("ix_deleted_items_tenant_id_subject_id"), "deleted_items", ["tenant_id", "subject_id"])
-
-
-def downgrade() -> None:
-    op.drop_table("deleted_items")

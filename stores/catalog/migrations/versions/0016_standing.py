@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0016"
 down_revision = "0015"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -17,7 +15,3 @@ def upgrade() -> None:
         sqlite_where=sa.text("(pinned OR importance >= 0.95 OR json_extract(document, '$.explicit') = 1)"),
         postgresql_where=sa.text("(pinned OR importance >= 0.95 OR (document ->> 'explicit') = 'true')"),
     )
-
-
-def downgrade() -> None:
-    op.drop_index("ix_memories_standing", "memories")
