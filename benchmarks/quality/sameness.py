@@ -15,7 +15,7 @@ from policies.language.reading.attributes import attribute_facts
 from policies.language.reading.entities import entities_of
 from policies.language.reading.facts import triples_of
 from schema import Candidate, DecisionAction, Kind, Memory, MemoryType
-from worker.extract.dates import resolve_dates
+from tests.dates import resolve_dates
 
 _LABELS: Final = {DecisionAction.UPDATE: "same", DecisionAction.SUPERSEDE: "contradiction"}
 """Where no model is asked, what words cannot settle stays apart."""

@@ -68,11 +68,6 @@ def is_verb(token: Token) -> bool:
     return token.tag.startswith("VB") or token.tag == "MD" or token.lower in ("'m", "'re", "'ve", "'ll")
 
 
-def root_of(parsed: Parsed) -> int | None:
-    """Return the place of the sentence's main word."""
-    return next((i for i, token in enumerate(parsed.tokens) if token.dep == "ROOT"), None)
-
-
 def governor(parsed: Parsed, index: int) -> int | None:
     """Return the verb of the clause in which a word stands."""
     tokens = parsed.tokens

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.extract.dates import resolve_dates
+from tests.dates import resolve_dates
 
 SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 
