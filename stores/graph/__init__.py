@@ -15,7 +15,7 @@ def open_graph(settings: Settings, engine: Engine) -> Graph:
     """Return the graph that the settings name, over the catalog's database.
 
     Raises:
-        memory.postgres.PostgresUnavailable: the database has no Apache AGE; the message says what to do.
+        CatalogUnavailable: the database has no Apache AGE; the message says what to do.
     """
     match settings.graph:
         case "sql":

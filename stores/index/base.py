@@ -133,7 +133,10 @@ class Hit:
 
 class Index(Protocol):
     """Index of vectors; it can be rebuilt from the catalog at any time. Safe to call from many threads and
-    processes."""
+    processes.
+
+    Any call may raise IndexUnavailable: its server, disk or database does not answer, or refuses.
+    """
 
     def ensure(self, dimensions: int, metric: Metric, model: str) -> None:
         """Make what the index needs, or check what is there.
@@ -144,12 +147,20 @@ class Index(Protocol):
         ...
 
     def upsert(self, entries: Sequence[Entry]) -> None:
-        """Write entries by key; writing the same again changes nothing. On return every process sees them."""
+        """Write entries by key; of several under one key the last stands. On return every process sees them. Where it
+        fails, what was written before stays, and may be written again.
+
+        Raises:
+            ValueError: a vector is not of unit length or not as wide as `ensure` said.
+        """
         ...
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order
-        of keys."""
+        """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys.
+
+        Raises:
+            ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
+        """
         ...
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:

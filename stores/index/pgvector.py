@@ -92,7 +92,7 @@ class PgvectorIndex:
 
         Raises:
             IndexMismatch: it was made for other dimensions, another metric or another model.
-            memory.postgres.PostgresUnavailable: the database has no pgvector, or the user may not make tables.
+            CatalogUnavailable: the database has no pgvector, or the user may not make tables.
         """
         self._table = _table(f"vectors_{self._name}", dimensions)
         asked = {"dimensions": str(dimensions), "metric": metric, "model": model}
@@ -102,11 +102,7 @@ class PgvectorIndex:
         self._large = large_subjects(self._engine, self._table)
 
     def upsert(self, entries: Sequence[Entry]) -> None:
-        """Write entries by key, in one transaction; of several under one key the last stands.
-
-        Raises:
-            ValueError: a vector is not of unit length or not as wide as `ensure` said.
-        """
+        """Write as any index does, in one transaction."""
         if entries:
             with self._engine.begin() as connection:
                 self.write_in_transaction(connection, entries, ())
@@ -132,12 +128,7 @@ class PgvectorIndex:
                 connection.execute(table.delete().where(_of(table, subject), table.c.key.in_(batch)))
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """Return the entries nearest to a unit vector, best first, ties in the order of keys; exact within a subject
-        that has no graph.
-
-        Raises:
-            ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
-        """
+        """Return as any index does; exact within a subject that has no graph."""
         checked_limit(limit)
         table = self._table
         away = table.c.vector.max_inner_product(checked(vector, self._dimensions))
@@ -159,7 +150,6 @@ class PgvectorIndex:
             return near if len(near) == limit else _hits(connection.execute(exact))
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """Return the subject's entries under these keys, in no order; keys that are not there are left out."""
         table = self._table
         must_be_ready(self._dimensions)
         with self._reader.connect() as connection:
@@ -170,7 +160,6 @@ class PgvectorIndex:
             ]
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
-        """Remove the subject's entries under these keys; keys that are not there are no error."""
         must_be_ready(self._dimensions)
         if keys:
             with self._engine.begin() as connection:

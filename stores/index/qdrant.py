@@ -82,24 +82,12 @@ class QdrantIndex:
         self._dimensions = dimensions
 
     def upsert(self, entries: Sequence[Entry]) -> None:
-        """Write entries by key; of several under one key the last stands.
-
-        Raises:
-            ValueError: a vector is not of unit length or not as wide as `ensure` said.
-            IndexUnavailable: the server cannot be asked, or refuses; what was written before stays.
-        """
         points = list({point.id: point for point in map(self._point, entries)}.values())
         size = entries_a_request(AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
         for batch in batched(points, size):
             self._ask(self._client.upsert, points=batch, wait=True)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys.
-
-        Raises:
-            ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
-            IndexUnavailable: the server cannot be asked, or refuses.
-        """
         wanted = checked(vector, self._dimensions).tolist()
         whose = where.subject.tenant_id, where.subject.subject_id
         filter_ = _filter(where)
@@ -119,11 +107,6 @@ class QdrantIndex:
         return ranked(ask, checked_limit(limit), _MOST)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """Return the subject's entries under these keys, in no order; keys that are not there are left out.
-
-        Raises:
-            IndexUnavailable: the server cannot be asked, or refuses.
-        """
         must_be_ready(self._dimensions)
         return [
             from_document(point.payload or {}, np.asarray(point.vector, dtype=np.float32))
@@ -132,21 +115,11 @@ class QdrantIndex:
         ]
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
-        """Remove the subject's entries under these keys; keys that are not there are no error.
-
-        Raises:
-            IndexUnavailable: the server cannot be asked, or refuses.
-        """
         must_be_ready(self._dimensions)
         for batch in batched(_ids(subject, keys), AT_A_TIME):
             self._ask(self._client.delete, points_selector=batch, wait=True)
 
     def count(self) -> int:
-        """Return how many entries there are in all.
-
-        Raises:
-            IndexUnavailable: the server cannot be asked, or refuses.
-        """
         must_be_ready(self._dimensions)
         return self._ask(self._client.count, exact=True).count
 
@@ -177,7 +150,6 @@ class QdrantIndex:
         yield probed(self, self._dimensions, f"the collection {self._name}")
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def _info(self) -> models.CollectionInfo | None:

@@ -87,24 +87,13 @@ class S3VectorsIndex:
         self._dimensions = dimensions
 
     def upsert(self, entries: Sequence[Entry]) -> None:
-        """Write entries by key; writing the same again changes nothing.
-
-        Raises:
-            ValueError: a vector is not of unit length or not as wide as `ensure` said.
-            IndexUnavailable: the service cannot be asked, or refuses.
-        """
         rows = list({row["key"]: row for row in map(self._row, entries)}.values())
         size = entries_a_request(PUT_AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
         for batch in batched(rows, size):
             self._asked(self._client.put_vectors, **self._place, vectors=batch)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """Return the entries nearest to a unit vector, best first, approximately; ties among them in the order of keys.
-
-        Raises:
-            ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
-            IndexUnavailable: the service cannot be asked, or refuses.
-        """
+        """Return as any index does, but approximately."""
         wanted = checked(vector, self._dimensions)
         if checked_limit(limit) == 0:
             return []
@@ -127,11 +116,6 @@ class S3VectorsIndex:
         return first_of(hits, limit)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """Return the subject's entries under these keys, in no order; keys that are not there are left out.
-
-        Raises:
-            IndexUnavailable: the service cannot be asked, or refuses.
-        """
         must_be_ready(self._dimensions)
         entries: list[Entry] = []
         for batch in batched(_names(subject, keys), GET_AT_A_TIME):
@@ -145,21 +129,12 @@ class S3VectorsIndex:
         return entries
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
-        """Remove the subject's entries under these keys; keys that are not there are no error.
-
-        Raises:
-            IndexUnavailable: the service cannot be asked, or refuses.
-        """
         must_be_ready(self._dimensions)
         for batch in batched(_names(subject, keys), DELETE_AT_A_TIME):
             self._asked(self._client.delete_vectors, **self._place, keys=batch)
 
     def count(self) -> int:
-        """Return how many entries there are in all: lists every key, a thousand a request.
-
-        Raises:
-            IndexUnavailable: the service cannot be asked, or refuses.
-        """
+        """Return how many entries there are in all: lists every key, a thousand a request."""
         must_be_ready(self._dimensions)
         pages = self._client.get_paginator("list_vectors").paginate(vectorBucketName=self._bucket, indexName=self._name)
         try:
@@ -204,7 +179,6 @@ class S3VectorsIndex:
             yield fine("index rights", f"{where}: written, read, found and deleted; {self._dimensions} numbers")
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def _found(self) -> dict[str, str]:

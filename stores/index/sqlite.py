@@ -86,24 +86,13 @@ class SqliteIndex:
         self._dimensions = dimensions
 
     def upsert(self, entries: Sequence[Entry]) -> None:
-        """Write entries by key; of several under one key the last stands. One transaction a file and subject.
-
-        Raises:
-            ValueError: a vector is not of unit length or not as wide as `ensure` said.
-            IndexUnavailable: the disk or a file refuses; what was written before stays and may be written again.
-        """
+        """Write as any index does, in one transaction a file and subject."""
         rows = sorted(((e.subject.key, self._stored(e)) for e in entries), key=lambda pair: pair[0])
         for subject, pairs in groupby(rows, key=lambda pair: pair[0]):
             with self._shard(subject).write() as connection:
                 _write(connection, subject, [row for _, row in pairs])
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys.
-
-        Raises:
-            ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
-            IndexUnavailable: a file cannot be read.
-        """
         checked_limit(limit)
         wanted = checked(vector, self._dimensions)
         subject = where.subject.key
@@ -133,11 +122,6 @@ class SqliteIndex:
         return Snapshot.of(list(_rows(connection, "subject = ?", (subject,))), self._dimensions, changed)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """Return the subject's entries under these keys, in no order; keys that are not there are left out.
-
-        Raises:
-            IndexUnavailable: a file cannot be read.
-        """
         entries: list[Entry] = []
         with self._shard(subject.key).read() as connection:
             for batch, marks in _in_parts(keys):
@@ -146,11 +130,6 @@ class SqliteIndex:
         return entries
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
-        """Remove the subject's entries under these keys; keys that are not there are no error.
-
-        Raises:
-            IndexUnavailable: the disk or a file refuses.
-        """
         with self._shard(subject.key).write() as connection:
             removed = sum(
                 connection.execute(
@@ -167,11 +146,6 @@ class SqliteIndex:
                 connection.execute("DELETE FROM subjects WHERE subject = ? AND entries = 0", (subject.key,))
 
     def count(self) -> int:
-        """Return how many entries there are in all.
-
-        Raises:
-            IndexUnavailable: a file cannot be read.
-        """
         total = 0
         for shard in self._shards:
             with shard.read() as connection:

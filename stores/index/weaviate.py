@@ -65,12 +65,6 @@ class WeaviateIndex:
         self._dimensions = dimensions
 
     def upsert(self, entries: Sequence[Entry]) -> None:
-        """Write entries by key; of several under one key the last stands.
-
-        Raises:
-            ValueError: a vector is not of unit length or not as wide as `ensure` said.
-            IndexUnavailable: the server cannot be asked, or did not take all; what it took stays.
-        """
         by_subject: dict[Subject, dict[uuid.UUID, DataObject[dict[str, Any], None]]] = {}
         for entry in entries:
             by_subject.setdefault(entry.subject, {})[entry.key] = self._object(entry)
@@ -86,13 +80,7 @@ class WeaviateIndex:
                     )
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        """Return the entries nearest to a unit vector, best first, exact within the subject; ties in the order of keys,
-        of 10,000 at the most.
-
-        Raises:
-            ValueError: the vector is not of unit length or not as wide as `ensure` said, or `limit` is negative.
-            IndexUnavailable: the server cannot be asked, or refuses.
-        """
+        """Return as any index does, of 10,000 hits at the most."""
         wanted = checked(vector, self._dimensions)
         filters = _filter(where)
 
@@ -115,11 +103,6 @@ class WeaviateIndex:
         return ranked(ask, checked_limit(limit), _MOST)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        """Return the subject's entries under these keys, in no order; keys that are not there are left out.
-
-        Raises:
-            IndexUnavailable: the server cannot be asked, or refuses.
-        """
         must_be_ready(self._dimensions)
 
         def read(objects: Objects) -> list[Entry]:
@@ -141,11 +124,6 @@ class WeaviateIndex:
         return self._ask_for(subject, read) or []
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
-        """Remove the subject's entries under these keys; keys that are not there are no error.
-
-        Raises:
-            IndexUnavailable: the server cannot be asked, or did not remove all.
-        """
         must_be_ready(self._dimensions)
 
         def remove(objects: Objects) -> int:
@@ -157,11 +135,7 @@ class WeaviateIndex:
             raise IndexUnavailable(f"Weaviate did not remove {kept} entries; its log says why: look at its disk")
 
     def count(self) -> int:
-        """Return how many entries there are in all: a request for each subject.
-
-        Raises:
-            IndexUnavailable: the server cannot be asked, or refuses.
-        """
+        """Return how many entries there are in all: a request for each subject."""
         must_be_ready(self._dimensions)
         tenants = self._ask(self._objects.tenants.get)
         objects = [self._objects.with_tenant(name) for name in tenants]
@@ -193,7 +167,6 @@ class WeaviateIndex:
         self._ask(self._objects.tenants.remove, [subject_digest(PROBE)])
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def _make(self, collection: dict[str, Any]) -> None:
