@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Integer, String, Table, Text
 
-from stores.catalog.tables import UtcTime, metadata
+from stores.catalog.columns import UtcTime, metadata
 
 agent_metadata = Table(
     "agent_metadata",

@@ -37,6 +37,11 @@ def identifier(name: str, **options: Any) -> Column[str]:
     return Column(name, String(200), nullable=False, **options)
 
 
+def subject_columns(**options: Any) -> tuple[Column[str], Column[str]]:
+    """Return the columns that say whose a row is."""
+    return identifier("tenant_id", **options), identifier("subject_id", **options)
+
+
 row_id = BigInteger().with_variant(Integer, "sqlite")
 
 STANDING: Final = {

@@ -18,15 +18,14 @@ from sqlalchemy import (
     text,
 )
 
-from stores.catalog.columns import UtcTime, identifier, metadata
+from stores.catalog.columns import UtcTime, identifier, metadata, subject_columns
 
 _IS_WAITING = text("indexed_version < version AND NOT quarantined AND failure IS NULL")
 
 documents = Table(
     "documents",
     metadata,
-    identifier("tenant_id", primary_key=True),
-    identifier("subject_id", primary_key=True),
+    *subject_columns(primary_key=True),
     identifier("document_id", primary_key=True),
     Column("incarnation", Uuid, nullable=False),
     Column("version", Integer, nullable=False),
@@ -71,8 +70,7 @@ chunks = Table(
     "chunks",
     metadata,
     Column("id", Uuid, primary_key=True),
-    identifier("tenant_id"),
-    identifier("subject_id"),
+    *subject_columns(),
     identifier("document_id"),
     Column("number", Integer, nullable=False),
     Column("start", Integer, nullable=False),

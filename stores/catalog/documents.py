@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, or_, select, tuple_, update
 
+import stores.catalog.document_tables as document_tables
 import stores.catalog.tables as tables
 from schema import Chunk, KeptDocument, Labels, Subject, Visibility
 from schema.errors import ConcurrentChange
@@ -19,7 +20,7 @@ from stores.catalog.statements import ids_of_bound_subject, insert_new, of_bound
 from stores.catalog.store import Store
 from stores.catalog.summaries import Summaries, Summary
 
-_DOCUMENTS, _CHUNKS, _SUBJECTS = tables.documents, tables.chunks, tables.subjects
+_DOCUMENTS, _CHUNKS, _SUBJECTS = document_tables.documents, document_tables.chunks, tables.subjects
 _SAME = and_(*(_DOCUMENTS.c[name] == _CHUNKS.c[name] for name in ("tenant_id", "subject_id", "document_id")))
 _WHOLE_CHUNKS = select(_CHUNKS, _DOCUMENTS.c.visibility, _DOCUMENTS.c.author_id, _DOCUMENTS.c.created_at).select_from(
     _CHUNKS.join(_DOCUMENTS, _SAME)

@@ -10,16 +10,15 @@ from datetime import datetime
 from sqlalchemy import JSON, Column, Connection, Float, Index, String, Table, delete, select
 
 from schema import Subject
+from stores.catalog.columns import UtcTime, metadata, subject_columns
 from stores.catalog.rows import from_row
 from stores.catalog.statements import insert_new, of_subject
 from stores.catalog.store import Store
-from stores.catalog.tables import UtcTime, metadata
 
 feedback = Table(
     "feedback",
     metadata,
-    Column("tenant_id", String(200), primary_key=True),
-    Column("subject_id", String(200), primary_key=True),
+    *subject_columns(primary_key=True),
     Column("request_id", String(200), primary_key=True),
     Column("useful", JSON, nullable=False),
     Column("score", Float),

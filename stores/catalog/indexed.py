@@ -10,10 +10,11 @@ from sqlalchemy import Connection, Table, select
 
 import stores.catalog.tables as tables
 from schema import Chunk, Memory
+from stores.catalog.document_tables import chunks
 from stores.catalog.statements import any_of
 from stores.index.base import Family
 
-TABLES: Final[dict[Family, Table]] = {Family.MEMORIES: tables.memories, Family.CHUNKS: tables.chunks}
+TABLES: Final[dict[Family, Table]] = {Family.MEMORIES: tables.memories, Family.CHUNKS: chunks}
 """Of each family the table whose rows lie in its index."""
 _VERSIONS: Final = {
     family: select(table.c.id, table.c.version).where(table.c.id.in_(any_of("ids"))) for family, table in TABLES.items()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Float, Index, LargeBinary, String, Table, Text, Uuid
 
-from stores.catalog.tables import UtcTime, metadata
+from stores.catalog.columns import UtcTime, metadata, subject_columns
 
 items = Table(
     "items",
     metadata,
     Column("id", Uuid, primary_key=True),
-    Column("tenant_id", String(200), nullable=False),
-    Column("subject_id", String(200), nullable=False),
+    *subject_columns(),
     # Each label with a period behind it, which no label has: ("t", "acme") begins nothing of ("t", "acme-corp").
     Column("namespace", Text, nullable=False),
     Column("key", Text, nullable=False),
@@ -33,8 +32,7 @@ deleted_items = Table(
     "deleted_items",
     metadata,
     Column("id", Uuid, primary_key=True),
-    Column("tenant_id", String(200), nullable=False),
-    Column("subject_id", String(200), nullable=False),
+    *subject_columns(),
     Column("at", UtcTime, nullable=False),
     Index(None, "tenant_id", "subject_id"),
 )

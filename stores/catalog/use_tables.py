@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table, Uuid
 
-from stores.catalog.columns import UtcTime, identifier, metadata
+from stores.catalog.columns import UtcTime, identifier, metadata, subject_columns
 
 uses = Table(
     "uses",
@@ -13,8 +13,7 @@ uses = Table(
     Column("way", String(20), primary_key=True),
     # Empty where no agent asked: a part of a primary key cannot be null.
     identifier("agent_id", primary_key=True),
-    identifier("tenant_id"),
-    identifier("subject_id"),
+    *subject_columns(),
     Column("times", Integer, nullable=False),
     Column("last_at", UtcTime, nullable=False),
     Index(None, "tenant_id", "subject_id"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, BigInteger, Boolean, Column, ForeignKey, Index, Integer, String, Table
 
-from stores.catalog.tables import UtcTime, metadata
+from stores.catalog.columns import UtcTime, metadata, subject_columns
 
 endpoints = Table(
     "webhook_endpoints",
@@ -32,8 +32,7 @@ deliveries = Table(
     metadata,
     Column("id", String(200), primary_key=True),
     Column("endpoint_id", String(200), ForeignKey("webhook_endpoints.id", ondelete="CASCADE"), nullable=False),
-    Column("tenant_id", String(200), nullable=False),
-    Column("subject_id", String(200), nullable=False),
+    *subject_columns(),
     Column("event_id", BigInteger, nullable=False),
     Column("name", String(40), nullable=False),
     Column("at", UtcTime, nullable=False),

@@ -14,7 +14,7 @@ from schema import Event
 from schema.webhook import Delivery, DeliveryStatus, WebhookEndpoint, WebhookSecret
 from stores.catalog.rows import from_row
 from stores.catalog.store import Store
-from stores.catalog.tables_webhooks import deliveries, endpoints
+from stores.catalog.webhook_tables import deliveries, endpoints
 
 # Built once, as every commit with events runs it.
 _LISTENING = select(endpoints.c.id, endpoints.c.events).where(
