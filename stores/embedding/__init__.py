@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from functools import cache
+
 from schema.errors import EmbedderRefused, SettingsError
 from schema.settings import Settings, variable_of
 from stores.embedding.base import Embedder, Vectors
@@ -21,9 +24,7 @@ def open_embedder(settings: Settings) -> Embedder:
     variable = variable_of("embedder")
     match settings.embedder:
         case "minilm":
-            from stores.embedding.minilm import MiniLM
-
-            return MiniLM()
+            return _minilm(os.getpid())
         case "onnx":
             from stores.embedding.onnx import open_onnx
 
@@ -39,6 +40,14 @@ def open_embedder(settings: Settings) -> Embedder:
         case own:
             embedder: Embedder = load_plugin(own, variable)(settings)
             return embedder
+
+
+@cache
+def _minilm(process: int) -> Embedder:  # noqa: ARG001
+    """Return the one MiniLM of a process: it holds 120 MB, and a child that was forked can use none of its parent's."""
+    from stores.embedding.minilm import MiniLM
+
+    return MiniLM()
 
 
 def try_out(embedder: Embedder) -> None:
