@@ -91,9 +91,9 @@ class Home:
                 return Said(_exit_code(end), out.getvalue(), err.getvalue())
         return Said(0, out.getvalue(), err.getvalue())
 
-    def json(self, *arguments: str) -> Any:
+    def json(self, *arguments: str, **more: str) -> Any:
         """What a command that succeeds prints with --json."""
-        said = self.say(*arguments, "--json")
+        said = self.say(*arguments, "--json", **more)
         assert said.returncode == 0, said.stderr
         return json.loads(said.stdout)
 

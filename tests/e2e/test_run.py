@@ -281,7 +281,8 @@ def test_turns_ingested_from_another_shell_are_remembered_and_can_be_forgotten(h
     zoe = ("zoe", "--tenant", "acme")
     assert home.spawn("ingest", str(file)).returncode == 0
     wait_until(lambda: len(home.json("memories", *zoe)) == 2, "both turns are remembered")
-    assert home.json("ingest", str(file))["processed_already"] == 2
+    # With time for the broker to answer: what the spool has to take on a busy machine counts as enqueued.
+    assert home.json("ingest", str(file), AFTERTURN_ENQUEUE_BUDGET_MS="10000")["processed_already"] == 2
     [horses] = [memory for memory in home.json("memories", *zoe) if "horses" in memory["summary"]]
     asked = home.say("forget", horses["id"])
     assert (asked.returncode, len(home.json("memories", *zoe))) == (1, 2)
