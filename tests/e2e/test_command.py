@@ -70,10 +70,10 @@ def mended_line(stderr: str) -> str:
 
 
 def test_without_arguments_it_lists_its_commands(nobody: Home) -> None:
-    said = nobody.spawn("--help")
+    said = nobody.say("--help")
     assert said.returncode == 0
     assert [command for command in COMMANDS if f" {command} " not in said.stdout] == []
-    assert nobody.spawn().stdout.strip() == said.stdout.strip()
+    assert nobody.say().stdout.strip() == said.stdout.strip()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -89,7 +89,7 @@ def test_the_help_of_a_command_says_what_it_does_and_explains_every_argument(nob
 
 
 def test_a_command_that_nobody_knows_is_refused_with_the_way_to_help(nobody: Home) -> None:
-    said = nobody.spawn("remember")
+    said = nobody.say("remember")
     assert (said.returncode, "--help" in said.stderr) == (2, True)
 
 
@@ -142,7 +142,8 @@ def test_without_a_broker_the_status_says_where_it_looked_and_what_to_do(nobody:
     assert (said.returncode, f":{nobody.port}/0" in line, "AFTERTURN_BROKER_URL" in line) == (1, True, True)
 
 
-def test_without_a_broker_ingesting_says_where_it_looked(nobody: Home) -> None:
+def test_without_a_broker_ingesting_says_where_it_looked(nobody: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interfaces.cli.turns._FLUSH_SECONDS", 0.5)
     file = nobody.folder / "turns.jsonl"
     file.write_text(json.dumps(a_turn("anna", 1, "I live in Lisbon.")))
     said = nobody.say("ingest", str(file))
