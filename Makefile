@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 RUNNABLE := $(VENV)/.runnable
 
+# Many processes start in the tests, and would each compile all modules anew where a shell or a container forbids to keep them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install run test test-unit test-long test-wheels test-llm soak canary fuzz lint format bench flower lock sbom licences audit clean
 
@@ -38,18 +41,19 @@ $(RUNNABLE): requirements-run.lock pyproject.toml
 run: $(RUNNABLE) ## Start the whole fleet here and show what it remembers (FILE=turns.jsonl feeds a file, ONCE=1 exits)
 	@exec $(BIN)/afterturn run $(FILE) $(if $(ONCE),--once)
 
-# Whole files go to a worker, the longest first (tests/durations.json). What nobody uses need not be imported.
+# What nobody uses need not be imported.
 UNIT := -n 2 -p no:schemathesis -p no:playwright tests/unit clients/python/tests
+# Whole files go to a worker, the longest first (tests/durations.json). More workers than cores: they wait half the time.
 BY_FILE := --dist loadfile --no-loadscope-reorder
+ON_SERVERS := tests/fleet tests/contract tests/e2e tests/browser
 
 test: $(INSTALLED) ## Run the tests, but for those of test-long
 	$(BIN)/python -m pytest $(UNIT)
-	$(BIN)/python -m pytest -n 3 $(BY_FILE) -m "not alone and not long" tests/fleet tests/contract tests/e2e
-	$(BIN)/python -m pytest -n 2 tests/browser
+	$(BIN)/python -m pytest -n 4 $(BY_FILE) -m "not alone and not long" $(ON_SERVERS)
 	$(BIN)/python -m pytest -m "alone and not long" tests/fleet
 
 test-long: $(INSTALLED) ## Run the tests that take long for what they find (FOR=300 begins none after so many seconds)
-	$(BIN)/python -m pytest -n 2 $(BY_FILE) -m "long and not alone" $(if $(FOR),--seconds $(FOR)) tests/fleet tests/contract tests/e2e
+	$(BIN)/python -m pytest -n 2 $(BY_FILE) -m "long and not alone" $(if $(FOR),--seconds $(FOR)) $(ON_SERVERS)
 	$(if $(FOR),@echo "left out for want of time: those that count milliseconds",$(BIN)/python -m pytest -m "long and alone" tests/fleet)
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds

@@ -17,6 +17,7 @@ from tests.leftovers import RUN_VARIABLE, end_processes_of
 
 DURATIONS: Final = Path(__file__).with_name("durations.json")
 """Seconds that each file takes, roughly; `--store-durations` notes those of a run."""
+_IN_A_BROWSER: Final = "tests/browser/"
 _MEMORY: Final = Path("/dev/shm")
 _ENOUGH_BYTES: Final = 4 * 1024**3
 _OURS = pytest.StashKey[Path]()
@@ -94,11 +95,16 @@ def _run(config: pytest.Config) -> Path:
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Put the tests of the files that take longest first, so that no worker is left with one of them at the end."""
+    """Put the tests of the files that take longest first, so that no worker is left with one of them at the end, and
+    those in a browser behind all others: Playwright leaves its event loop running, and no test of the same process can
+    run one of its own after it."""
     seconds: dict[str, float] = json.loads(DURATIONS.read_text())
-    order = sorted({_file(item.nodeid) for item in items}, key=lambda file: (-seconds.get(file, 0.0), file))
-    place = {file: number for number, file in enumerate(order)}
-    items.sort(key=lambda item: place[_file(item.nodeid)])
+
+    def place(item: pytest.Item) -> tuple[bool, float, str]:
+        file = _file(item.nodeid)
+        return file.startswith(_IN_A_BROWSER), -seconds.get(file, 0.0), file
+
+    items.sort(key=place)
 
 
 def _file(nodeid: str) -> str:

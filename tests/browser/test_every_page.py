@@ -226,6 +226,7 @@ def test_a_first_visit_is_light_and_many_memories_are_read_page_by_page(
     assert len(told) == len(set(told)) == 300
 
 
+@pytest.mark.long
 def test_ten_thousand_memories_are_listed_searched_and_drawn(
     visit: Callable[..., Visit], subject: Subject, context: MemoryContext
 ) -> None:

@@ -16,7 +16,9 @@ _users = count()
 
 @pytest.fixture(scope="module")
 def service(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(settings_in(tmp_path_factory.mktemp("service"), broker_url)) as running:
+    """A service whose broker may take its time to answer: the machine may be busy."""
+    settings = settings_in(tmp_path_factory.mktemp("service"), broker_url)
+    with served(settings.model_copy(update={"enqueue_budget_ms": 10_000.0})) as running:
         yield running
 
 

@@ -50,8 +50,9 @@ def pair(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def running(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """A fleet with one worker and beat for all tests of a module."""
-    with closing(Fleet(broker_url, tmp_path_factory.mktemp("fleet"))) as fleet:
+    """A fleet with one worker and beat for all tests of a module. The broker may take its time to say what it has of a
+    turn: the machine may be busy."""
+    with closing(Fleet(broker_url, tmp_path_factory.mktemp("fleet"), enqueue_budget_ms=10_000)) as fleet:
         fleet.start("beat")
         fleet.start_worker()
         yield fleet
