@@ -182,13 +182,7 @@ class Producer:
         elif fields:
             raise InvalidTurn(f"a turn is given whole or by its fields, not both: {', '.join(sorted(fields))}")
         accepted = parse_turn(turn)
-        latest = datetime.now(UTC) + timedelta(seconds=self._settings.max_ahead_seconds)
-        if accepted.occurred_at > latest:
-            raise InvalidTurn(
-                f"occurred_at: {accepted.occurred_at.isoformat()} lies further ahead than "
-                f"AFTERTURN_MAX_AHEAD_SECONDS ({self._settings.max_ahead_seconds:g}) lets it: what is said there would "
-                "outlast all that is said until then"
-            )
+        require_not_ahead(accepted, self._settings, datetime.now(UTC))
         return accepted
 
     def _here(self) -> _Resources:
@@ -290,6 +284,19 @@ def parse_turn(turn: Turn | Mapping[str, Any]) -> Turn:
         return Turn.model_validate(turn)
     except ValidationError as error:
         raise InvalidTurn(wrong_fields(error)) from None
+
+
+def require_not_ahead(turn: Turn, settings: Settings, now: datetime) -> None:
+    """Check that a turn says of itself no time that lies too far ahead.
+
+    Raises:
+        InvalidTurn: it does.
+    """
+    if turn.occurred_at > now + timedelta(seconds=settings.max_ahead_seconds):
+        raise InvalidTurn(
+            f"occurred_at: {turn.occurred_at.isoformat()} lies further ahead than AFTERTURN_MAX_AHEAD_SECONDS "
+            f"({settings.max_ahead_seconds:g}) lets it: what is said there would outlast all that is said until then"
+        )
 
 
 _MAKING = Lock()

@@ -37,6 +37,7 @@ from policies.privacy.prompts import is_prompt
 from policies.privacy.screen import screen
 from policies.privacy.third_parties import may_name_others, told_of
 from policies.trigger import ACT_FROM, Trigger, is_borne_out, last_exchange, orders_in, trigger_by_rules
+from producers.client import require_not_ahead
 from schema import (
     AdmissionAction,
     AdmittedTurn,
@@ -140,9 +141,11 @@ class HotPath:
         Tried twice; where that fails an event says so.
 
         Raises:
+            InvalidTurn: it says that it was said too far ahead.
             AlreadyDecided: the turn was processed or erased before.
             Transient: a store is away; nothing was noted.
         """
+        require_not_ahead(turn, self._context.settings, now)
         trigger = self._begin(turn)
         try:
             noted = self._twice(turn, trigger, by, now)

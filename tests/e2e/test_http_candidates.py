@@ -30,6 +30,12 @@ def test_what_is_not_is_told_so_and_nothing_is_kept(me: httpx.Client) -> None:
     assert body["turn_id"]
 
 
+def test_what_says_that_it_was_said_in_a_year_is_refused_as_its_turn_would_be(me: httpx.Client) -> None:
+    refused = me.post(CANDIDATE, json=said("I am allergic to peanuts.", occurred_at="2099-01-01T00:00:00Z"))
+    assert refused.status_code == 422
+    assert me.get("/api/v1/memories/", params={"status": "provisional"}).json()["items"] == []
+
+
 def test_an_order_is_done_at_once(me: httpx.Client, user: str) -> None:
     me.post("/api/v1/memories/", json={"content": "Anna is allergic to peanuts."}).raise_for_status()
     done = me.post(CANDIDATE, json=said("Stop remembering anything about me.")).json()
