@@ -10,9 +10,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, field_validator
 
-from schema.base import Value
+from schema.base import NO_NUL, Value
 from schema.memory import Labels, Visibility
-from schema.turn import Identifier, Subject
+from schema.turn import Identifier, Moment, Subject
 
 MAX_DOCUMENT_BYTES: Final = 5_000_000
 """How much text a document may have, in UTF-8 bytes, whatever the settings say."""
@@ -36,13 +36,13 @@ class Document(Value):
     document_id: Identifier
     tenant_id: Identifier
     subject_id: Identifier
-    title: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] | None = None
+    title: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300, pattern=NO_NUL)] | None = None
     content: Annotated[str, StringConstraints(min_length=1)]
     media_type: MediaType = "text/plain"
     visibility: Visibility = Visibility.PRIVATE
     author_id: Identifier | None = None
-    source_ref: Annotated[str, StringConstraints(min_length=1, max_length=2048)] | None = None
-    occurred_at: AwareDatetime | None = None
+    source_ref: Annotated[str, StringConstraints(min_length=1, max_length=2048, pattern=NO_NUL)] | None = None
+    occurred_at: Moment | None = None
     pages: tuple[Annotated[int, Field(ge=0)], ...] = ()
 
     @field_validator("visibility")

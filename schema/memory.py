@@ -11,15 +11,19 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, StringConstraints, field_validator
 
-from schema.base import Value
+from schema.base import NO_NUL, Value
 from schema.turn import Attachment, Identifier, Subject, TurnSource
 
 MAX_SUMMARY_CHARS = 600
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 """A number from 0 to 1."""
-Summary = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS)]
-Tag = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=1, max_length=60)]
-Category = Annotated[str, StringConstraints(min_length=1, max_length=60)]
+Summary = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARS, pattern=NO_NUL)
+]
+Tag = Annotated[
+    str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=1, max_length=60, pattern=NO_NUL)
+]
+Category = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=NO_NUL)]
 
 
 class MemoryType(StrEnum):

@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from schema.base import Value
+from schema.base import NO_NUL, Value
 from schema.turn import Consent
 
 MAX_TOPIC_CHARS = 60
@@ -25,7 +25,8 @@ def _known_zone(name: str) -> str:
 
 
 Topic = Annotated[
-    str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=2, max_length=MAX_TOPIC_CHARS)
+    str,
+    StringConstraints(strip_whitespace=True, to_lower=True, min_length=2, max_length=MAX_TOPIC_CHARS, pattern=NO_NUL),
 ]
 TimeZone = Annotated[str, AfterValidator(_known_zone)]
 

@@ -63,6 +63,18 @@ def _within_time(moment: datetime) -> datetime:
     return _EARLIEST if in_utc < _EARLIEST else _LATEST if in_utc > _LATEST else moment
 
 
+Moment = Annotated[AwareDatetime, AfterValidator(_within_time)]
+"""A moment that somebody tells us, with a zone: never one with which there is no reckoning."""
+
+
+def _without_nul(text: str) -> str:
+    """Return a text without characters of the code 0, which no text has and Postgres keeps none of."""
+    return text.replace("\0", "")
+
+
+_WithoutNul = AfterValidator(_without_nul)
+
+
 def _is_empty(history: tuple[Message, ...]) -> bool:
     return not history
 
@@ -73,7 +85,7 @@ class Message(Value):
     model_config = ConfigDict(extra="forbid")
 
     role: Role
-    content: str
+    content: Annotated[str, _WithoutNul]
     name: Identifier | None = None
 
 
@@ -82,9 +94,9 @@ class Attachment(Value):
 
     model_config = ConfigDict(extra="forbid")
 
-    uri: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
-    media_type: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    title: Annotated[str, StringConstraints(max_length=300)] | None = None
+    uri: Annotated[str, StringConstraints(min_length=1, max_length=2048), _WithoutNul]
+    media_type: Annotated[str, StringConstraints(min_length=1, max_length=200), _WithoutNul]
+    title: Annotated[str, StringConstraints(max_length=300), _WithoutNul] | None = None
 
 
 class HotPathCandidate(Value):
@@ -93,9 +105,9 @@ class HotPathCandidate(Value):
     model_config = ConfigDict(extra="forbid")
 
     id: Identifier
-    summary: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    summary: Annotated[str, StringConstraints(min_length=1, max_length=1000), _WithoutNul]
     type: Literal["semantic", "episodic", "procedural"] = "semantic"
-    category: Annotated[str, StringConstraints(min_length=1, max_length=60)] = "Other"
+    category: Annotated[str, StringConstraints(min_length=1, max_length=60), _WithoutNul] = "Other"
 
 
 class Turn(Value):
@@ -119,7 +131,7 @@ class Turn(Value):
     conversation_id: Identifier
     sequence: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     messages: Annotated[tuple[Message, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
-    occurred_at: Annotated[AwareDatetime, AfterValidator(_within_time)]
+    occurred_at: Moment
     source: TurnSource = "chat"
     attachments: Annotated[tuple[Attachment, ...], Field(max_length=MAX_ATTACHMENTS)] = ()
     candidate: HotPathCandidate | None = None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Depends, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict
 
 from interfaces.http.credentials import Asker, subject_of
 from policies.access import acting
 from recall.filters import Filters
 from recall.memory_out import VISIBILITIES_OF, Scope
 from schema import Capability, Kind, MemoryType, Principal, Subject
-from schema.turn import Identifier
+from schema.turn import Identifier, Moment
 
 UserId = Annotated[Identifier | None, Query(description="whose memory; unset: the key's user")]
 SubjectId = Annotated[Identifier | None, Query(description="a subject that is not the user, such as a story archive")]
@@ -65,8 +65,8 @@ async def _filters(
     agent_id: WroteIt = None,
     min_importance: Annotated[float, Query(ge=0, le=1)] = 0.0,
     min_confidence: Annotated[float, Query(ge=0, le=1)] = 0.0,
-    since: Annotated[AwareDatetime | None, Query(description="said at this moment or later")] = None,
-    until: Annotated[AwareDatetime | None, Query(description="said before this moment")] = None,
+    since: Annotated[Moment | None, Query(description="said at this moment or later")] = None,
+    until: Annotated[Moment | None, Query(description="said before this moment")] = None,
 ) -> Filters:
     return Filters(
         kinds=tuple(memory_type),

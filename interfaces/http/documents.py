@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from interfaces.http.asking import About
 from interfaces.http.credentials import Asker, subject_of
@@ -21,9 +21,10 @@ from producers.documents import put_document
 from recall.documents import list_documents
 from recall.excerpts import find_excerpts
 from schema import Capability, Document, DocumentState, KeptDocument, Visibility
+from schema.base import NO_NUL
 from schema.document import MediaType, checked_content, checked_pages
 from schema.errors import NotAllowed
-from schema.turn import Identifier
+from schema.turn import Identifier, Moment
 
 router = APIRouter(prefix="/api/v1/documents", tags=["documents"])
 DocumentId = Annotated[Identifier, Path(description="the caller's own id of the document")]
@@ -35,12 +36,12 @@ class DocumentIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     content: Annotated[str, Field(min_length=1)]
-    title: Annotated[str, Field(max_length=300)] | None = None
+    title: Annotated[str, Field(max_length=300, pattern=NO_NUL)] | None = None
     media_type: MediaType = "text/plain"
     visibility: Literal["public", "private", "personal"] = "private"
     author_id: Identifier | None = Field(None, description="whose text it is; unset: the key's user, or the subject")
-    source_ref: Annotated[str, Field(min_length=1, max_length=2048)] | None = None
-    occurred_at: AwareDatetime | None = None
+    source_ref: Annotated[str, Field(min_length=1, max_length=2048, pattern=NO_NUL)] | None = None
+    occurred_at: Moment | None = None
     pages: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=10_000)] = Field(
         (), description="at which characters of the content its pages begin, the first at 0; for citing"
     )

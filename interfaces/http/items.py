@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -19,6 +20,10 @@ from schema.item import NamespaceMatch, Put
 router = APIRouter(prefix="/api/v1/subjects/{subject_id}/store", tags=["store"])
 
 
+_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+"""A character of the code 0 as JSON writes it; `"\\u0000"` with two backslashes is none."""
+
+
 def _checked_filter(wanted: dict[str, Any]) -> dict[str, Any]:
     check_depth(wanted)
     check_filter(wanted)
@@ -29,13 +34,16 @@ def checked_json(value: dict[str, Any]) -> dict[str, Any]:
     """Return JSON that can be kept and read again as it came.
 
     Raises:
-        ValueError: it cannot: it lies too deep, or holds half a character or no number.
+        ValueError: it cannot: it lies too deep, or holds half a character, one of the code 0, or no number.
     """
     check_depth(value)
     try:
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+        written = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        written.encode()
     except UnicodeEncodeError:
         raise ValueError("holds half a character (a lone surrogate)") from None
+    if _NUL.search(written):
+        raise ValueError("holds a character of the code 0, which no text has")
     return value
 
 

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from interfaces.http.asking import About, AboutMany, Wanted
 from interfaces.http.credentials import Asker, subject_of
@@ -34,9 +34,10 @@ from recall.memory_out import (
 )
 from recall.retrieve import retrieve
 from schema import Kind, Memory, Principal, Status, Subject
+from schema.base import NO_NUL
 from schema.errors import Denied, NotFound
-from schema.memory import Summary, Tag
-from schema.turn import Identifier
+from schema.memory import Category, Summary, Tag
+from schema.turn import Identifier, Moment
 
 router = APIRouter(prefix="/api/v1/memories", tags=["memories"])
 Offset = Annotated[int, Query(ge=0, le=10_000, description="skips so many")]
@@ -72,13 +73,13 @@ class MemoryIn(BaseModel):
 
     content: Summary
     memory_type: Kind = Kind.USER_FACT
-    category: Annotated[str, Field(max_length=60)] | None = None
+    category: Annotated[str, Field(max_length=60, pattern=NO_NUL)] | None = None
     scope: Scope | None = None
     tags: Annotated[list[Tag], Field(max_length=20)] = []
     importance: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=True)] = 0.8
     pinned: StrictBool = False
-    occurred_at: AwareDatetime | None = None
+    occurred_at: Moment | None = None
     user_id: Identifier | None = None
     agent_id: Identifier | None = None
 
@@ -89,7 +90,7 @@ class MemoryPatch(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     content: Summary | None = None
-    category: Annotated[str, Field(min_length=1, max_length=60)] | None = None
+    category: Category | None = None
     tags: Annotated[list[Tag], Field(max_length=20)] | None = None
     importance: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
@@ -138,7 +139,7 @@ def list_(
     about: AboutMany,
     filters: Wanted,
     service: Opened,
-    words: Annotated[str, Query(max_length=200, description="words that the summary must have")] = "",
+    words: Annotated[str, Query(max_length=200, pattern=NO_NUL, description="words that the summary must have")] = "",
     status: Annotated[list[Status], Query()] = [Status.ACTIVE],  # noqa: B006
     cursor: Annotated[str | None, Query(max_length=300)] = None,
     offset: Offset = 0,

@@ -143,7 +143,9 @@ async def _of_framework(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if status is HTTPStatus.METHOD_NOT_ALLOWED and (methods := _methods(request)):
         headers["Allow"] = ", ".join(sorted(methods))
-    return problem(status, status.description or status.phrase, headers=headers)
+    # All that the framework itself finds wrong with a request in this way.
+    detail = "the body cannot be read: send JSON in UTF-8" if status is HTTPStatus.BAD_REQUEST else status.description
+    return problem(status, detail or status.phrase, headers=headers)
 
 
 def _methods(request: Request) -> set[str]:

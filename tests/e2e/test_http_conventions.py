@@ -96,6 +96,42 @@ def test_a_turn_that_does_not_say_when_it_was_said_may_be_sent_again(service: Se
     assert [answer.status_code for answer in answers] == [202, 202]
 
 
+# -- what nobody expects -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+def test_the_ends_of_time_are_moments_as_others(me: httpx.Client, moment: str) -> None:
+    assert me.post(MEMORIES, json=VIOLIN | {"occurred_at": moment}).status_code == 201
+    for bound in ("since", "until"):
+        assert me.get(MEMORIES, params={bound: moment}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", MEMORIES, {"content": "Anna plays\0."}),
+        ("POST", MEMORIES, VIOLIN | {"tags": ["mu\0sic"]}),
+        ("POST", MEMORIES, VIOLIN | {"category": "Mu\0sic"}),
+        ("GET", f"{MEMORIES}?words=%00", None),
+        ("PUT", "/api/v1/subjects/{user}/topics/mu%00sic", None),
+        ("PUT", "/api/v1/agents/coach/metadata", {"a": {"b": ["mu\0sic"]}}),
+        ("PUT", "/api/v1/documents/tale", {"content": "Once upon a time.", "title": "A\0tale"}),
+    ],
+)
+def test_text_that_a_store_cannot_keep_is_refused(
+    me: httpx.Client, user: str, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    refused = me.request(method, path.format(user=user), json=body)
+    assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_a_body_that_is_no_json_is_told_what_to_send(me: httpx.Client) -> None:
+    for body in (b'{"content": "\xff"}', b"[" * 100_000):
+        refused = me.post(MEMORIES, content=body, headers={"Content-Type": "application/json"})
+        assert refused.status_code == 400
+        assert "JSON" in refused.json()["detail"]
+
+
 # -- stores that are away -----------------------------------------------------------------------------------------
 
 

@@ -55,7 +55,13 @@ NAMESPACES = st.lists(LABELS, min_size=1, max_size=3).map(tuple)
 PREFIXES = st.lists(LABELS, max_size=3).map(tuple)
 PATHS = st.lists(st.one_of(LABELS, st.just("*")), min_size=1, max_size=3).map(tuple)
 KEYS = st.sampled_from(["a", "b", "A", "", "a.b", "ключ"])
-SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from([0.5, -1e300]), st.text(max_size=3))
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from([0.5, -1e300]),
+    st.text(st.characters(exclude_characters="\0"), max_size=3),
+)
 PLAIN = SCALARS.map(lambda value: value if not isinstance(value, str) else value.encode("utf-8", "ignore").decode())
 VALUES = st.dictionaries(
     st.sampled_from(["n", "kind", "deep"]),

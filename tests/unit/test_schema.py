@@ -29,7 +29,7 @@ from tests.turns import a_turn
 
 NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 identifiers = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30)
-texts = st.text(st.characters(codec="utf-8"))
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 subjects = st.builds(lambda tenant, user: Subject(tenant_id=tenant, subject_id=user), identifiers, identifiers)
 memory_types = st.sampled_from(MemoryType)
 
@@ -92,6 +92,13 @@ def test_the_size_of_a_turn_is_counted_in_bytes_over_all_its_messages(character:
     assert turn(messages=messages).messages[0].content == half
     with pytest.raises(ValidationError, match="send a longer text as a document"):
         turn(messages=[*messages, {"role": "user", "content": "a"}])
+
+
+def test_no_turn_is_lost_for_a_character_that_no_text_has() -> None:
+    attachment = {"uri": "file:\0a", "media_type": "text/plain", "title": "A\0B"}
+    taken = turn(messages=[{"role": "user", "content": "I live in\0 Lisbon."}], attachments=[attachment])
+    assert taken.messages[0].content == "I live in Lisbon."
+    assert "\0" not in taken.attachments[0].uri + (taken.attachments[0].title or "")
 
 
 def test_a_refusal_does_not_repeat_what_was_said() -> None:
