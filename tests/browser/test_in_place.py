@@ -55,6 +55,31 @@ def sail(subject: Subject, context: MemoryContext) -> None:
     know(subject, [a_memory(subject, 12, SAILING, context)], context)
 
 
+def test_a_page_is_painted_before_a_script_has_come(
+    visit: Callable[..., Visit], subject: Subject, known: dict[str, UUID]
+) -> None:
+    assert known
+    me = visit(subject, enters=False)
+    held: list[Route] = []
+
+    def hold(asked: Route) -> None:
+        held.append(asked)
+
+    me.page.route("**/static/*.js", hold)
+    me.page.goto(f"{me.url}{me.link}", wait_until="commit")
+    expect(listed(me)).to_have_count(6)
+    me.page.evaluate(
+        """new Promise((painted, late) => {
+            new PerformanceObserver(painted).observe({type: "paint", buffered: true});
+            setTimeout(late, 30_000);
+        })"""
+    )
+    assert held, "the scripts are still on their way"
+    for asked in held:
+        asked.continue_()
+    me.page.unroute("**/static/*.js")
+
+
 def test_a_list_narrows_as_one_types_and_its_address_is_kept(me: Visit) -> None:
     box = me.page.get_by_role("searchbox")
     with one_page(me):
