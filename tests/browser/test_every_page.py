@@ -68,6 +68,7 @@ class Eyes:
     found: list[str] = field(default_factory=list)
 
     def look(self, me: Visit, name: str) -> None:
+        me.page.wait_for_load_state()
         me.page.evaluate(_AXE)
         for colours in _COLOURS:
             me.page.emulate_media(color_scheme=colours)
@@ -166,6 +167,7 @@ def test_every_page_for_staff_is_for_everyone_at_every_width(
     staff.page.get_by_label("What it is for").fill("search page")
     staff.page.get_by_label("read memories and documents").check()
     staff.press("Make it")
+    expect(staff.page.locator("#secret")).to_be_visible()
     eyes.look(staff, "staff-key-made")
     staff.open("/admin/dead-letters")
     staff.follow("t9")
