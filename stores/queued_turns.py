@@ -1,4 +1,4 @@
-"""Turns that came as plain messages and wait in a queue, found by whose they are: for erasures.
+"""Turns and documents that came as plain messages and wait in a queue, found by whose they are: for erasures.
 
 A sender may name another queue than that of turns, and any priority: all lists are looked through.
 """
@@ -12,7 +12,7 @@ from typing import Any, cast
 from redis import Redis
 
 from stores.celery_messages import LISTS, arguments_of
-from stores.queue import INGEST_QUEUE, INGEST_TURN
+from stores.queue import INGEST_QUEUE, INGEST_TURN, PUT_DOCUMENT
 
 _PAGE = 500
 INGEST_LISTS = (INGEST_QUEUE, *(f"{INGEST_QUEUE}\x06\x16{priority}" for priority in (3, 6, 9)))
@@ -55,6 +55,7 @@ def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
 
 
 def message_of(message: bytes) -> tuple[str, Any]:
-    """Return a message's id, and its turn or, where it cannot be read, its text; nothing for what is none."""
+    """Return a message's id, and its turn, its document or, where it cannot be read, its text; nothing for what is
+    none."""
     id_, task, turn = arguments_of(message)
-    return id_, turn if task in (INGEST_TURN, "") else None
+    return id_, turn if task in (INGEST_TURN, PUT_DOCUMENT, "") else None

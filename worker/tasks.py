@@ -206,7 +206,7 @@ def condense(tenant_id: str, subject_id: str) -> None:
 def put_document(*arguments: Any, **named: Any) -> None:
     """Keep a document that came as a message, and ask for it to be made searchable: turns do not wait for that."""
     context = _context()
-    given = arguments[0] if len(arguments) == 1 and not named else None
+    given = arguments[0] if len(arguments) == 1 and not named else {"args": arguments, "kwargs": named}
     try:
         document = Document.model_validate(given)
         put(None, document, context, now=datetime.now(UTC))

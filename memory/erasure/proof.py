@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.context import MemoryContext
-from memory.erasure.queue import Erasure, count_waiting
+from memory.erasure.queue import Erasure, count_waiting, note_nobodys_letters
 from memory.events import stream_key
 from policies.consolidation import Aftermath
 from schema import Status, Subject
@@ -59,6 +59,7 @@ def look_again(erasure: Erasure, context: MemoryContext, proof: Proof, aftermath
     if aftermath is not None:
         proof.left |= left_of_memories(erasure.subject, aftermath, context)
     proof.left |= count_waiting(erasure, context)
+    proof.notes += note_nobodys_letters(context)
 
 
 def left_of_memories(subject: Subject, aftermath: Aftermath, context: MemoryContext) -> dict[str, int]:

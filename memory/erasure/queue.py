@@ -1,12 +1,14 @@
-"""The turns that an erasure means, wherever they wait: in messages, dead letters and the subject's mailbox."""
+"""The turns and documents that an erasure means, wherever they wait: in messages, dead letters and the subject's
+mailbox."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from memory.context import MemoryContext
 from schema import Scope, Subject, Tombstone
@@ -16,6 +18,10 @@ from stores.queued_turns import count_messages, drop_messages, find_messages
 
 _TENANT = "tenant_id"
 """The field of a turn that says whose tenant's it is."""
+_NAMES_SOMEBODY: Final = re.compile(r'"(?:user|subject)_id"\s*:\s*["\d]')
+"""Where JSON says whose something is, backslashes left out: '"user_id": "anna"'."""
+
+_NAMED: Final = 20
 
 
 @dataclass(frozen=True)
@@ -71,13 +77,14 @@ def begin_erasure(subject: Subject, scopes: Collection[tuple[Scope, str]], conte
 
 
 def is_turn_of(turn: Any, subject: Subject, scope: Scope = Scope.SUBJECT, key: str = "") -> bool:
-    """Return whether a turn as it came, a JSON value or a text, is a subject's, and of a conversation or the turn under
-    a key where the scope says so.
+    """Return whether a turn or a document as it came, a JSON value or a text, is a subject's, and of a conversation or
+    the turn under a key where the scope says so.
 
     What was no turn, a dead letter has as it came: it is meant if it has all these names, however JSON writes them. One
     that names no tenant could never be anybody else's memory, and is meant by its user.
     """
-    names = {"tenant_id": subject.tenant_id, "user_id": subject.subject_id}
+    is_document = isinstance(turn, dict) and "document_id" in turn
+    names = {"tenant_id": subject.tenant_id, "subject_id" if is_document else "user_id": subject.subject_id}
     if scope is not Scope.SUBJECT:
         names["turn_id" if scope is Scope.TURN else "conversation_id"] = key
     if _TENANT not in (turn if isinstance(turn, str) else json.dumps(turn)):
@@ -89,6 +96,23 @@ def is_turn_of(turn: Any, subject: Subject, scope: Scope = Scope.SUBJECT, key: s
         [json.dumps(name, ensure_ascii=ascii_).replace("\\", "") for ascii_ in (True, False)] for name in names.values()
     ]
     return all(any(spelling in text for spelling in of_name) for of_name in spellings)
+
+
+def names_nobody(turn: Any) -> bool:
+    """Return whether nothing tells whose a turn, a document or a text is, as it came."""
+    return not _NAMES_SOMEBODY.search((turn if isinstance(turn, str) else json.dumps(turn)).replace("\\", ""))
+
+
+def note_nobodys_letters(context: MemoryContext) -> list[str]:
+    """Return what an erasure says of dead letters that name nobody: whose words they hold only a person can tell."""
+    ids = [letter.id for letter in read_dead_letters(context.redis) if letter.turn and names_nobody(letter.turn)]
+    if not ids:
+        return []
+    named = ", ".join(ids[:_NAMED]) + (" ..." if len(ids) > _NAMED else "")
+    return [
+        f"of the dead letters {len(ids)} name no user and stay, though anybody's words may be in them: {named}. Look "
+        "at them with `afterturn dead-letters show ID`, and take them away with `afterturn dead-letters drop ID`"
+    ]
 
 
 def drop_waiting(erasure: Erasure, lease: Lease, context: MemoryContext) -> dict[str, int]:

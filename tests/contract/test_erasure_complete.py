@@ -16,7 +16,14 @@ from memory.erasure.subjects import erase_subject, erase_turns
 from memory.legal_holds import set_legal_hold
 from schema import Scope
 from stores.dead_letters import read_dead_letters
-from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE, INGEST_TURN, NIGHTLY_QUEUE, send_dead_letter
+from stores.queue import (
+    DEAD_LETTER_QUEUE,
+    INGEST_QUEUE,
+    INGEST_TURN,
+    NIGHTLY_QUEUE,
+    PUT_DOCUMENT,
+    send_dead_letter,
+)
 from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.erasing import erase_memory
 from tests.turns import a_turn, subject
@@ -64,6 +71,53 @@ def test_a_dead_letter_that_names_no_tenant_goes_with_its_user(alone: Worker, an
     proof = erase_subject(subject(anna), alone.context, by="dora", now=NOW)
     assert (proof.removed["dead letters"], proof.is_clean) == (2, True)
     assert all(anna not in str(letter.turn) for letter in read_dead_letters(alone.context.redis))
+
+
+def a_document(user: str) -> dict[str, Any]:
+    return {"document_id": "recipes", **subject(user).model_dump(), "content": SECRET}
+
+
+@pytest.mark.parametrize("queue", [INGEST_QUEUE, DEAD_LETTER_QUEUE])
+def test_a_document_that_waits_to_be_kept_goes_with_its_subject_and_with_nobody_who_is_only_named(
+    alone: Worker, anna: str, queue: str
+) -> None:
+    bert, redis = anna.replace("anna", "bert"), alone.context.redis
+    redis.delete(queue)
+    for document in (a_document(anna), a_document(bert) | {"author_id": anna}):
+        if queue == DEAD_LETTER_QUEUE:
+            send_dead_letter(alone.context.celery, reason="too long", turn_id=None, body=document)
+        else:
+            alone.context.celery.send_task(PUT_DOCUMENT, [document], queue=queue)
+    waiting = redis.lrange(queue, 0, -1)
+    proof = erase_subject(subject(anna), alone.context, by="dora", now=NOW)
+    assert proof.is_clean
+    assert redis.lrange(queue, 0, -1) == waiting[:1]
+    redis.delete(queue)
+
+
+@pytest.mark.parametrize(
+    ("letter", "is_noted"),
+    [
+        (SECRET, True),
+        ({"messages": [{"role": "user", "content": SECRET}]}, True),
+        (str({"user_id": "anna", "content": SECRET}), True),
+        ({"user_id": None, "content": SECRET}, True),
+        ({"user_id": "bert", "content": SECRET}, False),
+        ({"args": [a_document("bert")], "kwargs": {}}, False),
+        (json.dumps(a_turn("bert", 1, SECRET)) + "}", False),
+        (None, False),
+    ],
+)
+def test_a_dead_letter_that_names_nobody_is_told_of_in_the_proof(
+    alone: Worker, anna: str, letter: Any, *, is_noted: bool
+) -> None:
+    alone.context.redis.delete(DEAD_LETTER_QUEUE)
+    send_dead_letter(alone.context.celery, reason="broken", turn_id=None, body=letter)
+    proof = erase_subject(subject(anna), alone.context, by="dora", now=NOW)
+    [sent] = read_dead_letters(alone.context.redis)
+    assert [sent.id in note for note in proof.notes if "name no user" in note] == [True] * is_noted
+    assert SECRET not in str(proof)
+    alone.context.redis.delete(DEAD_LETTER_QUEUE)
 
 
 @pytest.mark.parametrize("how", ["command", "spoken", "spoken at once"])
