@@ -63,13 +63,18 @@ def finish(stores: Stores) -> int:
 
 
 def give_up(stores: Stores) -> None:
-    """End whatever move is under way, and log no more: its index must not be used.
+    """End whatever move is under way, and log no more: its index must not be used. Where that is the one of the
+    settings, and serves, it is told first what was written since: a builder that was killed may have told it what was
+    so before.
 
     Raises:
         MoveRefused: another process is at work on it.
     """
-    with stores.catalog.reindex_jobs.alone():
-        stores.catalog.reindex_jobs.end()
+    jobs = stores.catalog.reindex_jobs
+    with jobs.alone():
+        if jobs.of(target_of(stores)) is not None:
+            catch_up(stores)
+        jobs.end()
 
 
 def _build(stores: Stores, progress: Callable[[int], None]) -> int:

@@ -65,12 +65,17 @@ class ReindexJobs(Store):
     """The building of new indexes from the catalog. A trigger logs every write of a memory while one is under
     way, whoever writes, and costs nothing when none is."""
 
+    _lock: Connection | None = None
+    """On Postgres what `alone` holds."""
+
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Build, catch up or end while no other process does: its end, however it comes, lets the next one.
 
         Raises:
             MoveRefused: another does.
+            CatalogOutage: in the block, where something is to be noted and the connection was lost that keeps others
+                out.
         """
         database = self._engine.url.database
         if self._engine.dialect.name == "sqlite" and database is not None:
@@ -85,10 +90,14 @@ class ReindexJobs(Store):
         with self._engine.connect() as connection:
             if not connection.execute(text("SELECT pg_try_advisory_lock(:moving)"), {"moving": _MOVING}).scalar_one():
                 raise _another()
+            self._lock = connection
             try:
                 yield
             finally:
-                connection.execute(text("SELECT pg_advisory_unlock(:moving)"), {"moving": _MOVING})
+                self._lock = None
+                # Where the connection is lost, so is the lock.
+                if not connection.invalidated:
+                    connection.execute(text("SELECT pg_advisory_unlock(:moving)"), {"moving": _MOVING})
 
     def begin(self, index: str, model: str, now: datetime, *, anew: bool = False) -> ReindexJob:
         """Log writes from now on, and answer the job as it stands: a new one, or where one to this index and model
@@ -172,10 +181,12 @@ class ReindexJobs(Store):
 
     def mark_done(self, written: Sequence[LoggedWrite]) -> None:
         """Take writes that the new index has off the log."""
+        self._require_alone()
         self._run(delete(tables.reindex_log).where(tables.reindex_log.c.id.in_([write.id for write in written])))
 
     def end(self) -> None:
         """Log writes no more, and forget the jobs: the next one begins anew."""
+        self._require_alone()
         with self._writers.transaction() as connection:
             for table, prefix, _ in _LOGGED:
                 for name in _TRIGGERS:
@@ -188,7 +199,13 @@ class ReindexJobs(Store):
         """Return how many logged writes the new index was not told of yet."""
         return self._count(select(func.count()).select_from(tables.reindex_log))
 
+    def _require_alone(self) -> None:
+        """Ask on the connection that keeps others out whether it still does: without it another may be at work."""
+        if self._lock is not None:
+            self._lock.execute(text("SELECT 1"))
+
     def _set(self, index: str, **values: object) -> None:
+        self._require_alone()
         self._run(update(tables.reindex_jobs).where(tables.reindex_jobs.c.index == index).values(**values))
 
 

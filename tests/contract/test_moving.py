@@ -12,18 +12,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
+import memory.reindex as reindex_room
 from memory.context import MemoryContext
 from memory.export import NotALine, export, import_lines
+from memory.indexing import index_all
 from memory.reindex import catch_up, finish, give_up, must_be_built, reindex, target_of
-from schema import AuditAction, AuditEntry, Policy, Scope, Status, Subject, Tombstone
-from schema.errors import IndexUnbuilt, MoveRefused
+from schema import AuditAction, AuditEntry, Chunk, Memory, Policy, Scope, Status, Subject, Tombstone
+from schema.errors import CatalogOutage, IndexUnbuilt, MoveRefused
 from schema.settings import Settings
 from stores.accesses import Accesses
 from stores.catalog import Catalog, Changes
 from stores.graph import SqlGraph
-from stores.index.base import Vector, Where
+from stores.index.base import Family, Vector, Where
 from stores.index.sqlite import SqliteIndex
 from stores.open import Stores, open_beside
 from stores.queue import create_celery, open_mailbox
@@ -332,6 +334,47 @@ def test_one_that_was_killed_keeps_nobody_waiting(old: Stores, new: Stores, engi
 
     until(is_free)
     assert held(new, ANNA) == ids(new, ANNA)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_one_whose_connection_was_lost_that_keeps_others_out_ends_and_can_be_begun_again(
+    old: Stores, new: Stores, engine: Engine
+) -> None:
+    def meanwhile(done: int) -> None:
+        if done == 9:
+            with engine.connect() as connection:
+                ended = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+                connection.execute(text(ended))
+
+    with pytest.raises(CatalogOutage):
+        reindex(new, meanwhile)
+    job = new.catalog.reindex_jobs.of(target_of(new))
+    assert job is not None
+    assert job.finished_at is None
+    assert reindex(new) == 9
+    assert finish(new) == 0
+    assert held(new, ANNA) == ids(new, ANNA)
+
+
+def test_a_move_that_is_given_up_leaves_nothing_in_the_index_that_serves_of_what_was_erased_meanwhile(
+    old: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(family: Family, items: Sequence[Memory | Chunk], stores: Stores) -> None:
+        line = AuditEntry(
+            action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p"
+        )
+        old.catalog.erasures.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
+        index_all(ANNA, old)
+        upsert(family, items, stores)
+        raise ConnectionError
+
+    upsert = reindex_room._upsert
+    with monkeypatch.context() as deadly, pytest.raises(ConnectionError):
+        deadly.setattr("memory.reindex._upsert", dies)
+        reindex(old)
+    assert held(old, ANNA) != set()
+    give_up(old)
+    assert held(old, ANNA) == set()
 
 
 # -- export and import ------------------------------------------------------------------------------------------------
