@@ -107,8 +107,9 @@ def explain(error: DBAPIError, url: URL) -> str:
 
 
 def has_remedy(error: DBAPIError) -> bool:
-    """Return whether a person can mend what the server refused for: its user, its rights, its limits."""
-    return state_of(error) in _REMEDIES
+    """Return whether a person must mend what the server refused for, its user or its rights: connections come free."""
+    state = state_of(error)
+    return state is not None and state in _REMEDIES and not state.startswith(_PASSING_CLASSES)
 
 
 def state_of(error: DBAPIError) -> str | None:
