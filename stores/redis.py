@@ -68,6 +68,19 @@ def translated(error: Exception, shown: str) -> Exception:
     return error
 
 
+@contextmanager
+def translating(shown: str) -> Iterator[None]:
+    """Raise the project's errors for those of a library that talks to the broker by itself."""
+    try:
+        yield
+    except LockError as error:
+        raise BrokerOutage(
+            f"another does by now what one of the fleet does at a time ({error}): start again"
+        ) from error
+    except (RedisError, OSError) as error:
+        _raise(error, shown)
+
+
 class BrokerRedis(Redis):
     """A client whose calls raise `BrokerFailed` of one kind or another where the server fails.
 

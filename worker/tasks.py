@@ -27,6 +27,7 @@ from memory.tracing import start_tracing
 from schema import Document, Subject, Turn
 from schema.errors import (
     BrokerOutage,
+    BrokerRefused,
     ConflictingTurn,
     OperatorError,
     Outage,
@@ -99,6 +100,7 @@ def _tracing() -> Callable[[], None]:
 @worker_init.connect
 def _open_at_start(**_: Any) -> None:
     try:
+        _require_entry()
         must_be_built(_context())
         load_models(_context())
         show_worker(_context(), _leases(), busy)
@@ -108,6 +110,19 @@ def _open_at_start(**_: Any) -> None:
         # Celery would log it and go on.
         sys.stderr.write(f"afterturn worker: {error}\n")
         sys.exit(exit_code_of(error))
+
+
+def _require_entry() -> None:
+    """Refuse to begin where the broker refuses who we say we are; for one that is away Celery waits, and says so.
+
+    Raises:
+        BrokerRefused: it does.
+    """
+    try:
+        _context().redis.ping()
+    except BrokerOutage as error:
+        if isinstance(error, BrokerRefused):
+            raise
 
 
 @worker_shutting_down.connect

@@ -15,6 +15,7 @@ import typer
 from interfaces.cli.output import console
 from schema.settings import load_settings
 from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE
+from stores.redis import translating
 
 _PR_SET_PDEATHSIG = 1
 _NIGHT_NICENESS = 10
@@ -77,7 +78,8 @@ def beat(end_with_parent: EndWithParent = False) -> None:
 
     # It sends tasks by their names, and needs nothing of what they import: a second of the processor.
     celery.conf.include = ()
-    celery.start(["beat"])
+    with translating(load_settings().broker_shown):
+        celery.start(["beat"])
 
 
 def ask_kernel_to_end_with_parent() -> None:

@@ -38,6 +38,18 @@ def test_a_worker_that_is_started_while_a_file_of_the_index_is_locked_ends_with_
         assert fleet.launch_worker().wait(120) == 1
 
 
+@pytest.mark.parametrize("command", ["worker", "beat"])
+def test_whoever_the_broker_does_not_let_in_ends_with_2_and_one_line_that_says_what_to_mend(
+    fleet: Fleet, broker: Broker, command: str
+) -> None:
+    stranger = broker.url.replace("redis://", "redis://stranger:password@")
+    assert fleet.start(command, AFTERTURN_BROKER_URL=stranger).wait(60) == 2
+    [last] = fleet.log().splitlines()[-1:]
+    assert last.startswith("afterturn")
+    assert "AFTERTURN_BROKER_URL" in last
+    assert "password" not in last.replace("username-password", "")
+
+
 def test_beat_ends_with_1_when_its_broker_is_killed(fleet: Fleet, broker: Broker) -> None:
     beat = fleet.start("beat")
     wait_until(lambda: bool(fleet.redis.exists(BEAT_LOCK)), "beat leads")
