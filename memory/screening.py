@@ -59,15 +59,14 @@ def screened(
 ) -> Iterator[Candidate | ForgetRequest]:
     """Yield what may go on, masked; of all else a line goes onto the draft, or a review."""
     seen = {turn_id: screen(turn.text_of("user"), context.policy) for turn_id, turn in turns.items()}
-    beside = {turn_id for turn_id, turn in turns.items() if _is_planted_beside(turn)}
     prompts = {turn_id for turn_id, turn in turns.items() if is_prompt(turn.text_of("user"))}
     behind = {id(item): _behind(item, turns) for item in extraction.items if isinstance(item, Candidate)}
-    titles = {turn_id: [title_as_text(title) for title in _titles(turn)] for turn_id, turn in turns.items()}
+    beside = {turn_id: [title_as_text(text) for text in _beside(turn)] for turn_id, turn in turns.items()}
     whole = {turn_id: turn.text_of("user") for turn_id, turn in turns.items()}
-    planted_texts = likely_planted([*whole.values(), *behind.values(), *chain(*titles.values())], context.embedder)
-    likely = {turn_id for turn_id, text in whole.items() if planted_texts & {text, *titles[turn_id]}} - prompts
+    planted_texts = likely_planted([*whole.values(), *behind.values(), *chain(*beside.values())], context.embedder)
+    likely = {turn_id for turn_id, text in whole.items() if planted_texts & {text, *beside[turn_id]}} - prompts
     by_rules = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
-    orders = beside | likely | by_rules
+    orders = likely | by_rules | {turn_id for turn_id, turn in turns.items() if _is_planted_beside(turn)}
     hidden = {
         turn_id: _hidden_runs(whole[turn_id], screening.text, context.policy) for turn_id, screening in seen.items()
     }
@@ -110,14 +109,15 @@ def _behind(candidate: Candidate, turns: Mapping[str, Turn]) -> str:
     return planted.sentence_behind(candidate.summary[:_READ_CHARS], said[:_READ_CHARS])
 
 
-def _titles(turn: Turn) -> list[str]:
-    return [attachment.title for attachment in turn.attachments if attachment.title]
+def _beside(turn: Turn) -> list[str]:
+    """Return what stands beside the words: names of writers, titles of attachments."""
+    names = [message.name for message in turn.messages if message.name]
+    return names + [attachment.title for attachment in turn.attachments if attachment.title]
 
 
 def _is_planted_beside(turn: Turn) -> bool:
-    """Return whether what comes with the words has orders: a name of a writer, the title of an attachment."""
-    names = [message.name for message in turn.messages if message.name]
-    return any(any(planted.find(text)) or is_ordering_title(text) for text in (*names, *_titles(turn)))
+    """Return whether what comes with the words has orders."""
+    return any(any(planted.find(text)) or is_ordering_title(text) for text in _beside(turn))
 
 
 def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:
