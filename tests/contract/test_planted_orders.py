@@ -49,6 +49,8 @@ def share_held(file: str, *, attack: int) -> float:
         ("planted_claims.jsonl", 0, 0.0, 0.035),
         ("planted.jsonl", 1, 0.9, 1.0),
         ("planted.jsonl", 0, 0.0, 0.1),
+        ("planted_work.jsonl", 1, 0.9, 1.0),
+        ("planted_work.jsonl", 0, 0.0, 0.035),
     ],
 )
 def test_orders_that_were_not_learned_from_are_held_and_talk_of_the_same_things_is_not(
