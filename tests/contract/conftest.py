@@ -14,10 +14,12 @@ from schema.settings import Settings
 from stores.catalog import Catalog, open_catalog
 from stores.catalog.engine import create_catalog_engine
 from stores.index import Index, open_index
-from stores.open import open_beside
+from stores.open import Stores, open_beside
 from stores.queue import create_celery
+from tests.contract.catalogs import ANNA, BERT, NAMESAKE, changes
 from tests.contract.indexes import ADAPTERS, DATABASE_VARIABLE, QDRANT_VARIABLE, WEAVIATE_VARIABLE, opened
 from tests.contract.loopback import Loopback, aws_at_loopback, loopback
+from tests.contract.moving import opened as opened_stores
 from tests.contract.pipeline import Worker
 from tests.contract.s3vectors_server import S3VectorsServer
 from tests.migrated import put_catalog
@@ -45,6 +47,24 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 @pytest.fixture
 def catalog(engine: Engine) -> Catalog:
     return Catalog(engine)
+
+
+@pytest.fixture
+def old(engine: Engine, tmp_path: Path) -> Iterator[Stores]:
+    stores = opened_stores(engine, tmp_path)
+    for whose in (ANNA, BERT, NAMESAKE):
+        for number in range(3):
+            stores.catalog.commit(changes(f"t{number}", whose))
+    yield stores
+    stores.catalog.reindex_jobs.end()
+    stores.index.close()
+
+
+@pytest.fixture
+def new(engine: Engine, tmp_path: Path, old: Stores) -> Iterator[Stores]:
+    stores = opened_stores(engine, tmp_path, "next", "new")
+    yield stores
+    stores.index.close()
 
 
 @pytest.fixture(scope="session")

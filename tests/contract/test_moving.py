@@ -1,108 +1,29 @@
-"""Moving to another index, and carrying memories to another catalog, on every database."""
+"""Moving to another index, on every database."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from sqlalchemy import Engine, text
 
 import memory.reindex as reindex_room
-from memory.context import MemoryContext
-from memory.export import NotALine, export, import_lines
 from memory.indexing import index_all
 from memory.reindex import catch_up, finish, give_up, must_be_built, reindex, target_of
-from schema import AuditAction, AuditEntry, Chunk, Memory, Policy, Scope, Status, Subject, Tombstone
+from schema import AuditAction, AuditEntry, Chunk, Memory, Scope, Tombstone
 from schema.errors import CatalogOutage, IndexUnbuilt, MoveRefused
-from schema.settings import Settings
-from stores.accesses import Accesses
-from stores.catalog import Catalog, Changes
-from stores.graph import SqlGraph
-from stores.index.base import Family, Vector, Where
+from stores.catalog import Changes
+from stores.index.base import Family
 from stores.index.sqlite import SqliteIndex
-from stores.open import Stores, open_beside
-from stores.queue import create_celery, open_mailbox
-from stores.redis import open_redis
-from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, a_turn, changes
+from stores.open import Stores
+from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, changes
 from tests.contract.indexes import DIMENSIONS, until
 from tests.contract.indexes import opened as opened_index
-
-
-class Embedding:
-    """An embedder whose vectors are as far apart as the texts' hashes, and that can be told to break."""
-
-    dimensions = DIMENSIONS
-    thresholds = None
-
-    def __init__(self, name: str = "old") -> None:
-        self.name = name
-        self.left = 10**9
-
-    def embed(self, texts: Sequence[str]) -> Vector:
-        self.left -= len(texts)
-        if self.left < 0:
-            raise ConnectionError("the embedder went away")
-        rows = [np.random.default_rng(sum(map(ord, self.name + text))).standard_normal(DIMENSIONS) for text in texts]
-        vectors = np.array(rows, dtype=np.float32).reshape(len(texts), DIMENSIONS)
-        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
-
-
-def opened(engine: Engine, folder: Path, name: str = "main", model: str = "old") -> Stores:
-    settings = Settings(data_dir=folder, index_name=name)
-    embedder = Embedding(model)
-    index = SqliteIndex(settings.index_dir)
-    index.ensure(DIMENSIONS, "cosine", model)
-    catalog = Catalog(engine)
-    return Stores(
-        settings=settings,
-        policy=Policy(),
-        catalog=catalog,
-        index=index,
-        graph=SqlGraph(engine),
-        embedder=embedder,
-        accesses=Accesses(catalog),
-        beside=open_beside(settings, embedder, engine),
-    )
-
-
-@pytest.fixture
-def old(engine: Engine, tmp_path: Path) -> Iterator[Stores]:
-    stores = opened(engine, tmp_path)
-    for whose in (ANNA, BERT, NAMESAKE):
-        for number in range(3):
-            stores.catalog.commit(changes(f"t{number}", whose))
-    yield stores
-    stores.catalog.reindex_jobs.end()
-    stores.index.close()
-
-
-@pytest.fixture
-def new(engine: Engine, tmp_path: Path, old: Stores) -> Iterator[Stores]:
-    stores = opened(engine, tmp_path, "next", "new")
-    yield stores
-    stores.index.close()
-
-
-def held(stores: Stores, whose: Subject) -> set[Any]:
-    query = np.eye(DIMENSIONS, dtype=np.float32)[0]
-    return {hit.memory_id for hit in stores.index.query(query, Where(whose, statuses=tuple(Status)), 100)}
-
-
-def ids(stores: Stores, whose: Subject) -> set[Any]:
-    return {memory.id for memory in stores.catalog.list_memories(whose, statuses=tuple(Status))}
-
-
-def told_of_all(stores: Stores) -> None:
-    """Let no index job wait, as after a sweep."""
-    stores.catalog.mark_done(stores.catalog.index_jobs())
-
+from tests.contract.moving import Embedding, held, ids, opened, told_of_all
 
 # -- reindex ----------------------------------------------------------------------------------------------------------
 
@@ -375,69 +296,3 @@ def test_a_move_that_is_given_up_leaves_nothing_in_the_index_that_serves_of_what
     assert held(old, ANNA) != set()
     give_up(old)
     assert held(old, ANNA) == set()
-
-
-# -- export and import ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path, broker_url: str) -> Iterator[MemoryContext]:
-    from stores.catalog import open_catalog_engine
-
-    settings = Settings(data_dir=tmp_path / "elsewhere", broker_url=broker_url)
-    engine, redis, celery = open_catalog_engine(settings), open_redis(settings), create_celery(settings)
-    stores, mailbox = opened(engine, tmp_path / "elsewhere"), open_mailbox(settings, redis, celery)
-    yield MemoryContext(
-        **vars(stores) | {"settings": settings}, celery=celery, redis=redis, mailbox=mailbox, llm=None, judge=None
-    )
-    stores.index.close()
-    redis.close()
-    engine.dispose()
-
-
-def test_what_is_exported_is_imported_as_it_was(old: Stores, elsewhere: MemoryContext) -> None:
-    lines = list(export(old))
-    result = import_lines(lines, elsewhere, by="operator", now=NOW)
-    assert (result.written, result.known) == (9, 0)
-    for whose in (ANNA, BERT, NAMESAKE):
-        assert elsewhere.catalog.list_memories(whose) == old.catalog.list_memories(whose)
-        assert held(elsewhere, whose) == ids(elsewhere, whose)
-        assert elsewhere.catalog.list_subjects() == [ANNA, BERT, NAMESAKE]
-    assert elsewhere.catalog.sources(ANNA, ["t1"]) == [a_turn("t1")]
-    assert elsewhere.catalog.index_jobs() == []
-
-
-def test_importing_again_changes_nothing(old: Stores, elsewhere: MemoryContext) -> None:
-    lines = list(export(old, subject=ANNA))
-    import_lines(lines, elsewhere, by="operator", now=NOW)
-    result = import_lines(lines, elsewhere, by="operator", now=NOW)
-    assert (result.written, result.known) == (0, 3)
-    assert len(elsewhere.catalog.list_memories(ANNA)) == 3
-    assert elsewhere.catalog.list_memories(BERT) == []
-
-
-def test_vectors_of_the_same_model_are_carried(old: Stores, elsewhere: MemoryContext) -> None:
-    reindex(old)
-    lines = list(export(old, vectors=True))
-    assert all(json.loads(line)["vector"] for line in lines[1:])
-    key = a_memory().index_key
-    import_lines(lines, elsewhere, by="operator", now=NOW)
-    [here], [there] = (stores.index.fetch(ANNA, [key]) for stores in (old, elsewhere))
-    assert np.array_equal(here.vector, there.vector)
-
-
-@pytest.mark.parametrize(
-    "line", ["not json", "[]", '{"memory": {"summary": "my secret"}}', '{"afterturn": 99}', '{"memory": null}']
-)
-def test_a_line_of_something_else_is_named_and_not_quoted(elsewhere: MemoryContext, line: str) -> None:
-    with pytest.raises(NotALine, match="line 2") as refused:
-        import_lines(['{"afterturn": 1, "model": null}', line], elsewhere, by="operator", now=NOW)
-    assert "secret" not in str(refused.value)
-
-
-def test_a_source_of_somebody_else_is_refused(old: Stores, elsewhere: MemoryContext) -> None:
-    head, line, *_ = export(old, subject=ANNA)
-    changed = json.loads(line)
-    changed["sources"][0]["user_id"] = "mallory"
-    with pytest.raises(NotALine, match="another subject's"):
-        import_lines([head, json.dumps(changed)], elsewhere, by="operator", now=NOW)
