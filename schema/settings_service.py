@@ -5,6 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
@@ -41,6 +42,11 @@ class ServiceSettings(BaseSettings):
     )
     http_turns_per_minute: Annotated[int, Field(ge=0)] = Field(
         0, description="turns a minute that one key may send; 0: no limit beside AFTERTURN_MAX_PENDING_TURNS"
+    )
+    http_cors_origins: tuple[str, ...] = Field(
+        (),
+        description="pages that may ask the service from a browser, by their origins, as a JSON list such as "
+        '["https://chat.example.com"], or ["*"]; unset: none',
     )
     http_access_log: bool = Field(
         True, description="whether the service logs a line a request: its route, outcome, time and key, and no content"
@@ -108,6 +114,14 @@ class ServiceSettings(BaseSettings):
     webhook_log_days: Annotated[int, Field(ge=1, le=365)] = Field(
         30, description="days for which it is kept what was delivered to webhooks, and what was not"
     )
+
+    @field_validator("http_cors_origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if origin != "*" and any(urlsplit(http_url(origin))[2:]):
+                raise ValueError(f"{origin} is no origin: it ends with the host, or its port")
+        return origins
 
     @field_validator("oidc_issuer", "oidc_jwks_url")
     @classmethod

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Final
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
@@ -47,6 +49,10 @@ Every failure is a problem document (RFC 9457). A key (`afterturn keys create`) 
 and agent: what it may not see does not exist.
 """
 
+_ASKED_WITH: Final = ("Authorization", "Idempotency-Key", "If-Match", "Last-Event-ID", "X-API-Key", "X-Request-ID")
+_ANSWERED_WITH: Final = ("ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-ID")
+"""Fields that a page of another origin may send and read beside those that any may."""
+
 
 def _body_of(settings: Settings) -> int:
     """Return how many bytes a document may take as JSON, where line ends and quotation marks are two characters."""
@@ -84,6 +90,14 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     app.add_middleware(BodyLimit, most=settings.http_max_body_bytes, most_of_documents=_body_of(settings))
     if anonymous:
         app.add_middleware(OnlyThisMachine, address=settings.http_host)
+    if settings.http_cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.http_cors_origins,
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=_ASKED_WITH,
+            expose_headers=_ANSWERED_WITH,
+        )
     app.add_middleware(RequestIds)
     app.add_middleware(Telemetry, logs=settings.http_access_log)
     add_problems(app)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
 from typing import Any
@@ -130,6 +131,39 @@ def test_a_body_that_is_no_json_is_told_what_to_send(me: httpx.Client) -> None:
         refused = me.post(MEMORIES, content=body, headers={"Content-Type": "application/json"})
         assert refused.status_code == 400
         assert "JSON" in refused.json()["detail"]
+
+
+# -- pages of other origins ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def open_to_a_page(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    settings = settings_in(tmp_path_factory.mktemp("open"), broker_url)
+    with served(settings.model_copy(update={"http_cors_origins": ("https://chat.example.com",)})) as running:
+        yield running
+
+
+def asks_first(service: Served, origin: str) -> httpx.Response:
+    """What a browser asks before it lets a page change something."""
+    wanted = {"Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "x-api-key, if-match"}
+    return httpx.options(f"{service.url}{MEMORIES}x", headers={"Origin": origin} | wanted)
+
+
+def test_no_page_of_another_origin_may_ask_unless_a_setting_says_so(service: Served, me: httpx.Client) -> None:
+    for origin in ("https://chat.example.com", "null"):
+        answers = asks_first(service, origin), me.get(MEMORIES, headers={"Origin": origin})
+        assert not any(field.startswith("access-control-") for answer in answers for field in answer.headers)
+
+
+def test_a_page_that_the_settings_name_may_ask_and_read_failures_and_no_other_may(open_to_a_page: Served) -> None:
+    page = "https://chat.example.com"
+    allowed = asks_first(open_to_a_page, page)
+    assert (allowed.status_code, allowed.headers["Access-Control-Allow-Origin"]) == (200, page)
+    assert "access-control-allow-credentials" not in allowed.headers
+    refused = httpx.get(f"{open_to_a_page.url}{MEMORIES}", headers={"Origin": page})
+    assert (refused.status_code, refused.headers["Access-Control-Allow-Origin"]) == (401, page)
+    assert "Retry-After" in refused.headers["Access-Control-Expose-Headers"]
+    assert "access-control-allow-origin" not in asks_first(open_to_a_page, "https://evil.example").headers
 
 
 # -- stores that are away -----------------------------------------------------------------------------------------
