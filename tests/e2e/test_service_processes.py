@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -15,7 +16,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 
+from interfaces.http.processes import bound_port
 from memory.keys import issue
 from producers import Accepted, Producer
 from producers.spool import Spool
@@ -218,6 +221,13 @@ def test_what_a_killed_service_left_in_its_spool_is_handed_over_when_it_starts_a
         with served(settings):
             wait_until_handed_over(settings)
         assert list(parked(broker.direct_url, settings.data_dir, "anna", "acme")) == ["t0"]
+
+
+def test_no_answer_waits_for_the_acknowledgement_of_its_first_part() -> None:
+    with closing(bound_port(uvicorn.Config("none:app", port=0))) as port:
+        port.listen()
+        with socket.create_connection(port.getsockname()), closing(port.accept()[0]) as connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 @pytest.mark.long
