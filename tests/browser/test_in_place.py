@@ -15,9 +15,10 @@ from playwright.sync_api import Locator, Route, expect
 from interfaces.http.pages.rendering import page as made_page
 from interfaces.http.pages.sessions import end_sessions
 from memory.context import MemoryContext
-from schema import Subject
+from memory.preferences import set_preference
+from schema import Preference, PreferenceName, Subject
 from tests.browser.conftest import Visit
-from tests.browser.people import a_memory, ask, know, maya
+from tests.browser.people import FIRST_DAY, a_memory, ask, know, maya
 
 CATS: Final = "Maya has two cats, Miso and Nori."
 SAILING: Final = "Maya learns to sail."
@@ -106,6 +107,20 @@ def test_a_filter_leaves_what_it_names_at_once_and_stays_open(me: Visit) -> None
         kind.select_option("everything")
         expect(listed(me)).to_have_count(6)
         expect(kind).to_be_visible()
+
+
+def test_a_day_that_is_none_is_told_beside_the_filters(me: Visit, subject: Subject, context: MemoryContext) -> None:
+    me.refusals.add(422)
+    tokyo = Preference(name=PreferenceName.TIME_ZONE, value="Asia/Tokyo")
+    set_preference(subject, tokyo, context, by="test", now=FIRST_DAY)
+    me.page.get_by_text("Filter by kind, state or day").click()
+    for name, day in (("Said until", "9999-12-31"), ("Said from", "0001-01-01")):
+        with one_page(me):
+            me.page.get_by_label(name).fill(day)
+            expect(me.page.get_by_role("alert").filter(has_text="A day is written as")).to_be_visible()
+            me.page.get_by_label(name).fill("")
+            expect(me.page.get_by_role("alert")).to_have_count(0)
+            expect(listed(me)).to_have_count(6)
 
 
 def test_what_is_done_to_a_memory_keeps_focus_place_and_draft(me: Visit) -> None:

@@ -133,7 +133,7 @@ async def live(
 
 
 def begin_of_day(text: str, zone: tzinfo = UTC, days: int = 0) -> datetime | None:
-    """Return when a day begins where the person is, or the day some days after it; None where none is named.
+    """Return when, in UTC, a day begins where the person is, or the day some days after it; None where none is named.
 
     Raises:
         NotADay: the text is none.
@@ -142,6 +142,6 @@ def begin_of_day(text: str, zone: tzinfo = UTC, days: int = 0) -> datetime | Non
         return None
     try:
         day = date.fromisoformat(text) + timedelta(days=days)
+        return datetime.combine(day, time(), zone).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise NotADay from error
-    return datetime.combine(day, time(), zone)
