@@ -158,14 +158,13 @@ def _table(reviews: Sequence[Review], asked: Sequence[str]) -> Table:
     table.add_column("id", no_wrap=True, style="cyan")
     table.add_column("since", no_wrap=True)
     table.add_column("whose", no_wrap=True)
-    table.add_column("why", no_wrap=True)
+    table.add_column("why")
     table.add_column("would say", ratio=1)
     for review, question in zip(reviews, asked, strict=True):
         would_say = f"forget: {question}" if question and not review.candidate else question
         would_say = would_say or f"{review.status.value} by {review.decided_by}"
-        table.add_row(
-            short(review.id), utc_iso(review.opened_at), Text(review.subject_id), review.reason, Text(would_say)
-        )
+        since, why = utc_iso(review.opened_at)[:10], review.reason.replace("_", " ")
+        table.add_row(short(review.id), since, Text(review.subject_id), why, Text(would_say))
     return table
 
 
