@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from datetime import UTC
 from typing import Annotated, Any, Final
 
 import typer
@@ -156,14 +157,14 @@ def _tell(subject: Subject, story: TurnStory, *, as_json: bool) -> None:
 
 def _steps_table(steps: Sequence[Step]) -> Table:
     table = Table(title="What was done, and since then to what came of it", title_justify="left", expand=True)
-    table.add_column("when", no_wrap=True)
+    table.add_column("when (UTC)", no_wrap=True)
     table.add_column("what", no_wrap=True)
     table.add_column("memory", ratio=3)
     table.add_column("why", ratio=2)
     table.add_column("by", no_wrap=True)
     for step in steps:
         table.add_row(
-            utc_iso(step.entry.at),
+            f"{step.entry.at.astimezone(UTC):%Y-%m-%d %H:%M}",
             step.entry.action.value,
             _memory_cell(step),
             Text(step.entry.reason.replace("_", " ")),
