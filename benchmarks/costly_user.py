@@ -92,9 +92,7 @@ def _round(
             if user == COSTLY.subject_id:
                 request_condensing(celery, COSTLY)
             producer.enqueue(turn(user, next(numbers)))
-        wait_for(
-            lambda: mailbox.pending_subjects() == 0 and sum(catalog.count_turns().values()) - before >= len(due),
-        )
+        wait_for(lambda: mailbox.pending_subjects() == 0 and sum(catalog.count_turns().values()) - before >= len(due))
     return _lags_of_others(settings, since)
 
 

@@ -38,11 +38,7 @@ def _question(number: int, known: Known) -> tuple[str, str]:
 
 
 async def measured(
-    who: str,
-    ways: Ways,
-    rates: Sequence[int],
-    seconds: float,
-    cpu: Callable[[], float] | None = None,
+    who: str, ways: Ways, rates: Sequence[int], seconds: float, cpu: Callable[[], float] | None = None
 ) -> list[Row]:
     rows = []
     for what, ask in ways().items():

@@ -49,10 +49,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
     Slot(
         "employer",
         ("Initech", "Globex", "Hooli", "Northwind", "Acme", "Bluebird Foods", "Stark Labs"),
-        first=(
-            ("I work at {v}.", "The user works at {v}."),
-            ("I'm employed by {v}.", "The user is employed by {v}."),
-        ),
+        first=(("I work at {v}.", "The user works at {v}."), ("I'm employed by {v}.", "The user is employed by {v}.")),
         again=(("My employer, {v}, is growing fast.", "The user's employer is {v}."),),
         change=(
             ("I quit {old} and joined {v}.", "The user quit {old} and joined {v}."),
@@ -89,10 +86,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
     Slot(
         "diet",
         ("vegan", "vegetarian", "pescatarian"),
-        first=(
-            ("I'm {v}.", "The user is {v}."),
-            ("I eat a {v} diet.", "The user follows a {v} diet."),
-        ),
+        first=(("I'm {v}.", "The user is {v}."), ("I eat a {v} diet.", "The user follows a {v} diet.")),
         again=(("I've been {v} for years, remember.", "The user has been {v} for years."),),
         change=(
             ("I've gone {v}.", "The user has gone {v}."),
@@ -102,10 +96,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
     Slot(
         "car",
         ("Volvo", "Tesla", "Honda Civic", "Ford Focus", "Skoda Octavia", "Mazda"),
-        first=(
-            ("I drive a {v}.", "The user drives a {v}."),
-            ("My car is a {v}.", "The user's car is a {v}."),
-        ),
+        first=(("I drive a {v}.", "The user drives a {v}."), ("My car is a {v}.", "The user's car is a {v}.")),
         again=(("I took my {v} to the garage.", "The user owns a {v}."),),
         change=(
             ("I sold the {old} and bought a {v}.", "The user sold the {old} and bought a {v}."),
@@ -115,10 +106,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
     Slot(
         "phone",
         ("Pixel 9", "iPhone 15", "Galaxy S24", "Fairphone 5", "Nokia G42"),
-        first=(
-            ("I use a {v}.", "The user uses a {v}."),
-            ("My phone is a {v}.", "The user's phone is a {v}."),
-        ),
+        first=(("I use a {v}.", "The user uses a {v}."), ("My phone is a {v}.", "The user's phone is a {v}.")),
         again=(("My {v} is a fine phone.", "The user has a {v} as a phone."),),
         change=(
             ("I replaced my {old} with a {v}.", "The user replaced the {old} with a {v}."),
@@ -204,10 +192,7 @@ SLOTS: Final[tuple[Slot, ...]] = (
     Slot(
         "bank",
         ("Triodos", "Monzo", "Revolut", "Barclays"),
-        first=(
-            ("My bank is {v}.", "The user's bank is {v}."),
-            ("I bank with {v}.", "The user banks with {v}."),
-        ),
+        first=(("My bank is {v}.", "The user's bank is {v}."), ("I bank with {v}.", "The user banks with {v}.")),
         again=(("I still bank with {v}.", "The user still banks with {v}."),),
         change=(
             ("I switched banks, from {old} to {v}.", "The user switched banks from {old} to {v}."),

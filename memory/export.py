@@ -121,14 +121,7 @@ def import_lines(lines: Iterable[str], context: MemoryContext, *, by: str, now: 
     return result
 
 
-def _write(
-    waiting: list[Carried],
-    result: Imported,
-    context: MemoryContext,
-    *,
-    by: str,
-    now: datetime,
-) -> None:
+def _write(waiting: list[Carried], result: Imported, context: MemoryContext, *, by: str, now: datetime) -> None:
     if not waiting:
         return
     subject = waiting[0][0].subject

@@ -53,10 +53,7 @@ DEAD_LETTERS = Counter("afterturn_dead_letters", "Turns that became dead letters
 LEASE_TAKEOVERS = Counter("afterturn_lease_takeovers", "Mailboxes taken over from a worker not heard of again.")
 LEASES_LOST = Counter("afterturn_leases_lost", "Batches dropped because another worker took the mailbox over.")
 BREAKER_STATE = Gauge(
-    "afterturn_breaker_state",
-    "0 closed, 1 half open, 2 open; of this worker.",
-    ["part"],
-    multiprocess_mode="livemax",
+    "afterturn_breaker_state", "0 closed, 1 half open, 2 open; of this worker.", ["part"], multiprocess_mode="livemax"
 )
 SCRAPE_ERRORS = Counter("afterturn_scrape_errors", "Stores that a scrape could not read.", ["store"])
 
@@ -116,9 +113,7 @@ SSE_LISTENERS = Gauge(
     "afterturn_sse_listeners", "Streams of events that this service has open.", multiprocess_mode="livesum"
 )
 HTTP_RATES = Counter(
-    "afterturn_http_rate_limit",
-    "Requests that count against a key's limit, by class and outcome.",
-    ["kind", "outcome"],
+    "afterturn_http_rate_limit", "Requests that count against a key's limit, by class and outcome.", ["kind", "outcome"]
 )
 
 # -- webhooks

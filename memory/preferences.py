@@ -20,13 +20,7 @@ class TooManyTopics(Refused):
 
 
 def set_preference(
-    subject: Subject,
-    preference: Preference,
-    context: MemoryContext,
-    *,
-    by: str,
-    now: datetime,
-    holds: bool = True,
+    subject: Subject, preference: Preference, context: MemoryContext, *, by: str, now: datetime, holds: bool = True
 ) -> Preferences:
     """Note what a subject wants from now on, or with `holds` False no longer. Returns all that they want then.
 

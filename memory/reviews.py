@@ -17,16 +17,7 @@ from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Origin, embed, score
 from policies.topics import is_about
-from schema import (
-    Asker,
-    AuditAction,
-    Candidate,
-    Memory,
-    Preferences,
-    Review,
-    ReviewStatus,
-    Status,
-)
+from schema import Asker, AuditAction, Candidate, Memory, Preferences, Review, ReviewStatus, Status
 from schema.errors import Refused, UnderLegalHold
 from stores.catalog import Catalog
 

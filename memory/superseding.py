@@ -54,11 +54,7 @@ def contradicted_by(edited: Memory, before: Memory, draft: Draft, context: Memor
         and is_for_the_same(other, origin)
         and compare_facts(said_anew, other.facts) is SameFact.CHANGED
     ]
-    claim = Candidate(
-        turn_id=f"edit:{edited.id}",
-        ordinal=0,
-        **edited.model_dump(include=_OF_A_CLAIM),
-    )
+    claim = Candidate(turn_id=f"edit:{edited.id}", ordinal=0, **edited.model_dump(include=_OF_A_CLAIM))
     return outdated_of(ids, claim, draft, context)
 
 

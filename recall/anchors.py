@@ -202,11 +202,7 @@ def _scores_of_turns(hits: Sequence[Hit]) -> dict[str, float]:
 
 
 def _known(
-    relations: Sequence[Relation],
-    scores: Mapping[uuid.UUID, float],
-    audience: Audience,
-    stores: Stores,
-    limit: int,
+    relations: Sequence[Relation], scores: Mapping[uuid.UUID, float], audience: Audience, stores: Stores, limit: int
 ) -> list[KnownFact]:
     """Return the first facts whose memory may be told as the catalog has it now, each assertion once."""
     ordered = sorted(relations, key=lambda relation: (-scores.get(relation.memory_id, 0.0), relation.distance))

@@ -86,12 +86,7 @@ def find_excerpts(
 
 
 def excerpts_for(
-    asked: Sequence[Audience],
-    question: str,
-    stores: Stores,
-    *,
-    limit: int | None = None,
-    relevant_only: bool = True,
+    asked: Sequence[Audience], question: str, stores: Stores, *, limit: int | None = None, relevant_only: bool = True
 ) -> list[Excerpt]:
     """Return as `find_excerpts` what may be told to somebody of whom it is known what they see.
 

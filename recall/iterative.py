@@ -147,15 +147,7 @@ class _Search:
         return {
             str(hit.memory.id): hit
             for query in queries
-            for hit in retrieve(
-                self.principal,
-                self.subjects,
-                query,
-                self.stores,
-                limit=limit,
-                way=None,
-                now=self.now,
-            )
+            for hit in retrieve(self.principal, self.subjects, query, self.stores, limit=limit, way=None, now=self.now)
         }
 
 

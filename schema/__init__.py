@@ -24,14 +24,7 @@ from schema.decision import (
     Thresholds,
     Verdict,
 )
-from schema.document import (
-    MAX_DOCUMENT_BYTES,
-    Chunk,
-    Document,
-    DocumentState,
-    KeptDocument,
-    chunk_id,
-)
+from schema.document import MAX_DOCUMENT_BYTES, Chunk, Document, DocumentState, KeptDocument, chunk_id
 from schema.event import Event, EventName
 from schema.memory import (
     MAX_SUMMARY_CHARS,

@@ -182,13 +182,7 @@ def ask_workers(app: Celery, timeout: float) -> list[dict[str, Any]]:
 
 
 def _send(
-    sender: Celery | Publisher,
-    task: str,
-    args: list[Any],
-    queue: str,
-    shown_as: str,
-    *,
-    priority: int | None = None,
+    sender: Celery | Publisher, task: str, args: list[Any], queue: str, shown_as: str, *, priority: int | None = None
 ) -> None:
     options: dict[str, Any] = {} if priority is None else {"priority": priority}
     url = sender.url if isinstance(sender, Publisher) else sender.conf.broker_url

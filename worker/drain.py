@@ -13,13 +13,7 @@ from pydantic import ValidationError
 from memory.draft import Draft
 from memory.failures import is_outage, is_transient, pause_before_retry
 from memory.leases import LeaseKeeper
-from memory.metrics import (
-    LEASES_LOST,
-    DeadLetterReason,
-    count_dead_letter,
-    count_retry,
-    count_takeover,
-)
+from memory.metrics import LEASES_LOST, DeadLetterReason, count_dead_letter, count_retry, count_takeover
 from memory.publish import publish
 from memory.settle import noted_of, settle
 from memory.stages import in_batch

@@ -116,14 +116,7 @@ class Conversation:
 def _evidence(question: Question, subjects: Sequence[Subject], house: House) -> Row:
     """How sure a search is that a question is about something known of these subjects."""
     hits = retrieve(
-        None,
-        subjects,
-        question.text,
-        house.context,
-        limit=1,
-        relevant_only=False,
-        explain=True,
-        now=question.asked_at,
+        None, subjects, question.text, house.context, limit=1, relevant_only=False, explain=True, now=question.asked_at
     )
     return {"qid": question.id, "evidence": hits[0].why.evidence if hits and hits[0].why else 0.0}
 

@@ -30,8 +30,7 @@ from stores.waiting import count_waiting_messages
 
 FolderArgument = Annotated[Path, typer.Argument(help="The backup's folder.", file_okay=False)]
 WithBrokerOption = Annotated[
-    bool,
-    typer.Option("--with-broker", help="Run the broker of `afterturn run` meanwhile, where that is stopped."),
+    bool, typer.Option("--with-broker", help="Run the broker of `afterturn run` meanwhile, where that is stopped.")
 ]
 
 

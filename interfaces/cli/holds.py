@@ -120,15 +120,7 @@ def _change(
         for memory in [one_memory(start, context.catalog) for start in given]:
             ids_of[memory.subject].add(memory.id)
         for subject, ids in ids_of.items():
-            changed += set_legal_hold(
-                subject,
-                ids,
-                context,
-                why=why.strip(),
-                by=by,
-                now=datetime.now(UTC),
-                holds=holds,
-            )
+            changed += set_legal_hold(subject, ids, context, why=why.strip(), by=by, now=datetime.now(UTC), holds=holds)
         if documents is not None:
             whose, named = documents
             held = set_document_hold(whose, named, context, why=why.strip(), by=by, now=datetime.now(UTC), holds=holds)

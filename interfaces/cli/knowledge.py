@@ -196,11 +196,6 @@ def forget(
             errors.print(Text(chosen.summary))
             typer.confirm("Forget this for good?", abort=True, err=True)
         erase_memories(
-            chosen.subject,
-            [chosen.id],
-            context,
-            by=OPERATOR,
-            reason="forgotten by command",
-            now=datetime.now(UTC),
+            chosen.subject, [chosen.id], context, by=OPERATOR, reason="forgotten by command", now=datetime.now(UTC)
         )
     print_result({"forgotten": str(chosen.id)}, f"forgotten: {chosen.id}", as_json=as_json)

@@ -25,8 +25,7 @@ _WRITES: Final = _READS | {Capability.WRITE, Capability.DELETE}
 
 def mcp(
     user: Annotated[
-        str | None,
-        typer.Option("--user", "-u", help="Whose memory it is; unset: the key's user.", callback=identifier),
+        str | None, typer.Option("--user", "-u", help="Whose memory it is; unset: the key's user.", callback=identifier)
     ] = None,
     tenant: Annotated[
         str,

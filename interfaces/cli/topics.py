@@ -15,11 +15,7 @@ from schema.settings import load_policy, load_settings
 from stores.catalog import open_catalog
 
 
-def topics(
-    user: UserArgument,
-    tenant: TenantOption = "default",
-    as_json: JsonOption = False,
-) -> None:
+def topics(user: UserArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
     """List what a user began to tell an agent and a language model still waits for, latest first."""
     fresh_for = timedelta(hours=load_policy().open_topic_hours)
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:

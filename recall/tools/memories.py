@@ -126,12 +126,7 @@ def delete_memory(given: DeleteMemory, context: ToolContext) -> Changed:
     require_deletable(context.principal)
     mentioned(given.memory_id, context)
     forget_memory(
-        context.principal,
-        context.subject,
-        given.memory_id,
-        context.memory,
-        reason="erased by a tool",
-        now=context.now,
+        context.principal, context.subject, given.memory_id, context.memory, reason="erased by a tool", now=context.now
     )
     return Changed(memory_id=given.memory_id, message="Memory deleted successfully")
 

@@ -26,10 +26,7 @@ from schema import Kind, MemoryType, Way
 from schema.errors import NotFound
 from schema.turn import TurnSource
 
-_KIND_OF: Final = {
-    MemoryType.SEMANTIC: Kind.USER_FACT,
-    MemoryType.EPISODIC: Kind.CONVERSATION_CONTEXT,
-}
+_KIND_OF: Final = {MemoryType.SEMANTIC: Kind.USER_FACT, MemoryType.EPISODIC: Kind.CONVERSATION_CONTEXT}
 Category = Annotated[
     str,
     Field(

@@ -43,12 +43,7 @@ class FactPages(Reader):
         return [memory_of(document) for document in meant.values()]
 
     def latest(
-        self,
-        subject: Subject,
-        *,
-        about: str = "",
-        before: tuple[datetime, uuid.UUID] | None = None,
-        limit: int = 50,
+        self, subject: Subject, *, about: str = "", before: tuple[datetime, uuid.UUID] | None = None, limit: int = 50
     ) -> list[Memory]:
         """Return the active memories that state facts, latest created first, from behind `before` on; only those with a
         fact that has the name `about` at one of its ends, if one is given."""

@@ -25,9 +25,7 @@ from stores.index.base import Family
 
 _JOBS = tables.index_jobs
 _DELETE = delete(_JOBS).where(
-    _JOBS.c.memory_id == bindparam("id"),
-    _JOBS.c.version == bindparam("done"),
-    _JOBS.c.generation == bindparam("seen"),
+    _JOBS.c.memory_id == bindparam("id"), _JOBS.c.version == bindparam("done"), _JOBS.c.generation == bindparam("seen")
 )
 _TO_TAKE = select(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).order_by(_JOBS.c.memory_id).with_for_update()
 _PASS_OVER = update(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).values(generation=_JOBS.c.generation + 1)

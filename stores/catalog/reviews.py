@@ -100,11 +100,7 @@ def _settle(connection: Connection, subject: Subject, settlement: Settlement, at
     table = tables.reviews
     done = connection.execute(
         update(table)
-        .where(
-            table.c.id == settlement.review_id,
-            of_subject(table, subject),
-            table.c.status == ReviewStatus.OPEN,
-        )
+        .where(table.c.id == settlement.review_id, of_subject(table, subject), table.c.status == ReviewStatus.OPEN)
         .values(status=settlement.status, decided_at=at, decided_by=settlement.by, document=None)
     )
     if done.rowcount != 1:
@@ -116,12 +112,7 @@ def _drop(connection: Connection, subject: Subject, withdrawn: Sequence[uuid.UUI
     table = tables.reviews
     gone = {memory.id for memory in deleted}
     turns = {turn_id for memory in deleted for turn_id in memory.source_turn_ids}
-    waiting = connection.execute(
-        select(table).where(
-            of_subject(table, subject),
-            table.c.status == ReviewStatus.OPEN,
-        )
-    )
+    waiting = connection.execute(select(table).where(of_subject(table, subject), table.c.status == ReviewStatus.OPEN))
     ids = set(withdrawn) | {
         review.id
         for review in map(review_of, waiting)

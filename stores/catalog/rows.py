@@ -67,12 +67,7 @@ def folded(entity: str) -> str:
 
 def provenance_rows(memories: Iterable[Memory]) -> list[dict[str, Any]]:
     return [
-        {
-            "memory_id": memory.id,
-            "turn_id": turn_id,
-            "tenant_id": memory.tenant_id,
-            "subject_id": memory.subject_id,
-        }
+        {"memory_id": memory.id, "turn_id": turn_id, "tenant_id": memory.tenant_id, "subject_id": memory.subject_id}
         for memory in memories
         for turn_id in memory.source_turn_ids
     ]

@@ -273,8 +273,7 @@ def _drop_orphaned_sources(connection: Connection, subject: Subject, deleted: tu
             tables.sources.c.turn_id.in_(turn_ids),
             ~exists(
                 select(tables.provenance.c.memory_id).where(
-                    of_subject(tables.provenance, subject),
-                    tables.provenance.c.turn_id == tables.sources.c.turn_id,
+                    of_subject(tables.provenance, subject), tables.provenance.c.turn_id == tables.sources.c.turn_id
                 )
             ),
         )

@@ -59,10 +59,7 @@ def facts_of(connection: Connection, subject: Subject) -> list[Relation]:
     query = (
         select(facts)
         .join(memories, memories.c.id == facts.c.memory_id)
-        .where(
-            of_subject(facts, subject),
-            memories.c.status == Status.ACTIVE,
-        )
+        .where(of_subject(facts, subject), memories.c.status == Status.ACTIVE)
     )
     sources: dict[uuid.UUID, list[str]] = defaultdict(list)
     turns = (

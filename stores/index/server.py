@@ -8,13 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import numpy as np
-from tenacity import (
-    Retrying,
-    retry_if_exception,
-    stop_after_attempt,
-    stop_after_delay,
-    wait_random_exponential,
-)
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_after_delay, wait_random_exponential
 
 from schema import Kind, MemoryType, Status, Subject, Visibility
 from schema.errors import IndexUnavailable

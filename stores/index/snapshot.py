@@ -16,13 +16,7 @@ from stores.index.base import Hit, Vector, Where
 
 LABELS = ("type", "kind", "category", "status", "visibility", "agent_id", "author_id")
 """The fields of `Entry` that a query filters by equality, in the order of `Row.labels`."""
-FILTERS = {
-    "type": "types",
-    "kind": "kinds",
-    "category": "categories",
-    "status": "statuses",
-    "agent_id": "agent_ids",
-}
+FILTERS = {"type": "types", "kind": "kinds", "category": "categories", "status": "statuses", "agent_id": "agent_ids"}
 """Those of them that `Where` names values of, with its field; the others decide by `Where.seen_by` alone."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -14,22 +14,11 @@ from stores.llm.call_limiter import CallLimiter
 from stores.llm.llm import LLM, Call, Completion
 from stores.plugin import load_plugin, needs_extra
 
-__all__ = [
-    "LLM",
-    "Call",
-    "Completion",
-    "Provider",
-    "Reply",
-    "open_llm",
-]
+__all__ = ["LLM", "Call", "Completion", "Provider", "Reply", "open_llm"]
 
 
 def open_llm(
-    settings: Settings,
-    redis: Redis,
-    *,
-    on_call: Callable[[Call], None],
-    on_breaker: Callable[[str, State], None],
+    settings: Settings, redis: Redis, *, on_call: Callable[[Call], None], on_breaker: Callable[[str, State], None]
 ) -> LLM | None:
     """Return the language model that the settings name, or None.
 

@@ -83,13 +83,7 @@ def open_bedrock_provider(settings: Settings) -> BedrockProvider:
 def _tool(choice: Choice, schema: dict[str, Any]) -> ToolConfigurationTypeDef:
     tool: ToolConfigurationTypeDef = {
         "tools": [
-            {
-                "toolSpec": {
-                    "name": ANSWER,
-                    "description": "Give the answer.",
-                    "inputSchema": {"json": plain(schema)},
-                }
-            }
+            {"toolSpec": {"name": ANSWER, "description": "Give the answer.", "inputSchema": {"json": plain(schema)}}}
         ]
     }
     if choice == "tool":

@@ -93,9 +93,7 @@ class LLM:
             except ValidationError as again:
                 raise LLMAnswerInvalid(wrong_fields(again)) from None
             return Completion(
-                answer,
-                first.prompt_tokens + second.prompt_tokens,
-                first.completion_tokens + second.completion_tokens,
+                answer, first.prompt_tokens + second.prompt_tokens, first.completion_tokens + second.completion_tokens
             )
         return Completion(answer, first.prompt_tokens, first.completion_tokens)
 

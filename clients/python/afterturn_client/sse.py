@@ -121,12 +121,7 @@ class Listening:
         return asked or backoff(self._failures, self.parser.retry_seconds, _LONGEST_PAUSE_SECONDS)
 
 
-def listening(
-    *,
-    user_id: str | None = None,
-    subject_id: str | None = None,
-    after: str | None = None,
-) -> Listening:
+def listening(*, user_id: str | None = None, subject_id: str | None = None, after: str | None = None) -> Listening:
     """Iterate over what happens to a user's memory, for ever: from now on, or from behind the event `after`.
 
     A connection that breaks is made anew and goes on behind the last event; `"0"` as `after` asks for all that the
