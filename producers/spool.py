@@ -64,7 +64,8 @@ class Spool:
     `max_turns` and `max_bytes` bound what it holds, rejected turns included; bytes are those of the turns' JSON.
 
     Raises:
-        SpoolUnavailable: the folder cannot be written, or what lies there is no spool.
+        SpoolUnavailable: by any call: the folder cannot be read or written, not in time, or what lies there is no
+            spool. What was to be taken out stays.
     """
 
     def __init__(self, folder: Path, *, max_turns: int, max_bytes: int) -> None:
@@ -98,7 +99,6 @@ class Spool:
         Raises:
             ConflictingTurn: a turn with its id and other content lies in the spool.
             SpoolFull: it holds as much as it may.
-            SpoolUnavailable: it cannot be written, or not in time.
         """
         subject, body, digest = turn.subject.key, turn.canonical_json(), turn.digest()
         size = len(body.encode())
@@ -125,44 +125,24 @@ class Spool:
             return int(turns) + 1
 
     def is_empty(self) -> bool:
-        """Return whether no turn waits; rejected ones do not wait.
-
-        Raises:
-            SpoolUnavailable: it cannot be read.
-        """
+        """Return whether no turn waits; rejected ones do not wait."""
         return not self._read("SELECT 1 FROM turns LIMIT 1")
 
     def holds(self, subject: Subject) -> bool:
-        """Return whether a turn of this subject waits.
-
-        Raises:
-            SpoolUnavailable: it cannot be read.
-        """
+        """Return whether a turn of this subject waits."""
         return bool(self._read("SELECT 1 FROM turns WHERE subject = ? LIMIT 1", subject.key))
 
     def depth(self) -> int:
-        """Return how many turns wait.
-
-        Raises:
-            SpoolUnavailable: it cannot be read.
-        """
+        """Return how many turns wait."""
         return int(self._read("SELECT turns FROM totals")[0][0])
 
     def oldest(self, limit: int) -> list[SpooledTurn]:
-        """Return up to `limit` of the turns that wait, in the order in which they came.
-
-        Raises:
-            SpoolUnavailable: it cannot be read.
-        """
+        """Return up to `limit` of the turns that wait, in the order in which they came."""
         rows = self._read("SELECT place, turn_id, body FROM turns ORDER BY place LIMIT ?", limit)
         return [SpooledTurn(*row) for row in rows]
 
     def remove(self, turns: Sequence[SpooledTurn]) -> None:
-        """Drop turns that are safe elsewhere. Only the holder of `locked` may.
-
-        Raises:
-            SpoolUnavailable: it cannot be written; they stay.
-        """
+        """Drop turns that are safe elsewhere. Only the holder of `locked` may."""
         if not turns:
             return
         try:
@@ -172,11 +152,7 @@ class Spool:
             self._remove(turns)
 
     def reject(self, turn: SpooledTurn, reason: str) -> None:
-        """Put a turn aside that will never be taken, with the reason. Only the holder of `locked` may.
-
-        Raises:
-            SpoolUnavailable: it cannot be written; the turn stays.
-        """
+        """Put a turn aside that will never be taken, with the reason. Only the holder of `locked` may."""
         with self._change(_BACKGROUND_SECONDS) as db:
             db.execute(
                 "INSERT INTO rejected (subject, turn_id, body, reason, rejected_at) "
@@ -187,20 +163,12 @@ class Spool:
             db.execute("UPDATE totals SET rejected = rejected + 1, rejected_bytes = rejected_bytes + ?", (size,))
 
     def rejected(self, limit: int) -> list[tuple[SpooledTurn, str]]:
-        """Return up to `limit` of the rejected turns, oldest first, each with the reason.
-
-        Raises:
-            SpoolUnavailable: it cannot be read.
-        """
+        """Return up to `limit` of the rejected turns, oldest first, each with the reason."""
         rows = self._read("SELECT place, turn_id, body, reason FROM rejected ORDER BY place LIMIT ?", limit)
         return [(SpooledTurn(place, turn_id, body), reason) for place, turn_id, body, reason in rows]
 
     def forget(self, rejected: Sequence[SpooledTurn]) -> None:
-        """Drop rejected turns for good. Only the holder of `locked` may.
-
-        Raises:
-            SpoolUnavailable: it cannot be written; they stay.
-        """
+        """Drop rejected turns for good. Only the holder of `locked` may."""
         with self._change(_BACKGROUND_SECONDS) as db:
             for turn in rejected:
                 if db.execute("DELETE FROM rejected WHERE place = ?", (turn.place,)).rowcount:
@@ -211,11 +179,7 @@ class Spool:
 
     def erase(self, is_meant: Callable[[Any], bool]) -> tuple[int, int]:
         """Drop the turns that are meant, rejected ones too, each asked about as it came, a JSON value. Returns how many
-        went, and how many stay, because a producer is flushing just now.
-
-        Raises:
-            SpoolUnavailable: the spool cannot be read or written.
-        """
+        went, and how many stay, because a producer is flushing just now."""
         waiting = [turn for turn in self.oldest(_ALL) if is_meant(json.loads(turn.body))]
         rejected = [turn for turn, _ in self.rejected(_ALL) if is_meant(json.loads(turn.body))]
         with self.locked() as is_locked:
@@ -227,22 +191,14 @@ class Spool:
         return (count, 0) if is_locked else (0, count)
 
     def write_through(self) -> None:
-        """Write the log through to the file. `put` leaves that to a thread which may wait for the disk.
-
-        Raises:
-            SpoolUnavailable: the disk refuses.
-        """
+        """Write the log through to the file. `put` leaves that to a thread which may wait for the disk."""
         # Passive: to cut the log short, SQLite would wait for the disk while writers wait for SQLite. So the log grows
         # while turns come faster than it can be written through, and is reused from its start at the first pause.
         with self._beside() as db:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def shrink(self) -> None:
-        """Give back the room of what was taken out. Writers may have to wait for the disk meanwhile.
-
-        Raises:
-            SpoolUnavailable: the disk refuses.
-        """
+        """Give back the room of what was taken out. Writers may have to wait for the disk meanwhile."""
         with self._beside() as db:
             [(free,)] = db.execute("PRAGMA freelist_count").fetchall()
             for _ in range(0, free, _VACUUM_PAGES):
@@ -253,11 +209,7 @@ class Spool:
 
     @contextmanager
     def locked(self) -> Iterator[bool]:
-        """Make this block the only one on the machine that takes turns out; the lock ends with its process.
-
-        Raises:
-            SpoolUnavailable: the lock file cannot be opened.
-        """
+        """Make this block the only one on the machine that takes turns out; the lock ends with its process."""
         try:
             lock = (self.folder / "flush.lock").open("a")
         except OSError as error:
