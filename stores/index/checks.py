@@ -54,19 +54,19 @@ def must_be_ready(dimensions: int) -> None:
         raise RuntimeError("call ensure before anything else of an index")
 
 
-def refuse_another(title: str, made_for: Mapping[str, str], asked: Mapping[str, str]) -> None:
+def refuse_another(title: str, made_for: Mapping[str, str], required: Mapping[str, str]) -> None:
     """Compare what an index was made for with what the settings ask for.
 
     Raises:
         IndexMismatch: they differ.
     """
-    differing = [name for name in asked if made_for[name] != asked[name]]
+    differing = [name for name in required if made_for[name] != required[name]]
     if differing:
         raise IndexMismatch(
             f"{title} was made for "
             + ", ".join(f"{name} {made_for[name]}" for name in differing)
             + "; the settings ask for "
-            + ", ".join(f"{name} {asked[name]}" for name in differing)
+            + ", ".join(f"{name} {required[name]}" for name in differing)
             + ". Set AFTERTURN_EMBEDDER back, or give the new vectors an index of their own beside it: set "
             "AFTERTURN_INDEX_NAME to a new name and run `afterturn reindex`"
         )

@@ -47,23 +47,23 @@ def to_document(entry: Entry) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value is not None}
 
 
-def from_document(held: Mapping[str, Any], vector: Vector) -> Entry:
+def from_document(fields: Mapping[str, Any], vector: Vector) -> Entry:
     """Return the entry of which `to_document` made this."""
     return Entry(
-        key=uuid.UUID(held["key"]),
-        memory_id=uuid.UUID(held["memory_id"]),
-        subject=Subject(tenant_id=held["tenant"], subject_id=held["subject"]),
+        key=uuid.UUID(fields["key"]),
+        memory_id=uuid.UUID(fields["memory_id"]),
+        subject=Subject(tenant_id=fields["tenant"], subject_id=fields["subject"]),
         vector=vector,
-        type=MemoryType(held["type"]),
-        kind=Kind(held["kind"]),
-        category=held["category"],
-        status=Status(held["status"]),
-        visibility=Visibility(held["visibility"]),
-        created_at=moment(held["created_at"]),
-        author_id=held.get("author_id"),
-        agent_id=held.get("agent_id"),
-        tags=tuple(held["tags"]),
-        version=held.get("version", 0),
+        type=MemoryType(fields["type"]),
+        kind=Kind(fields["kind"]),
+        category=fields["category"],
+        status=Status(fields["status"]),
+        visibility=Visibility(fields["visibility"]),
+        created_at=moment(fields["created_at"]),
+        author_id=fields.get("author_id"),
+        agent_id=fields.get("agent_id"),
+        tags=tuple(fields["tags"]),
+        version=fields.get("version", 0),
     )
 
 

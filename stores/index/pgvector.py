@@ -95,9 +95,9 @@ class PgvectorIndex:
             CatalogUnavailable: the database has no pgvector, or the user may not make tables.
         """
         self._table = _table(f"vectors_{self._name}", dimensions)
-        asked = {"dimensions": str(dimensions), "metric": metric, "model": model}
-        made_for = make(self._engine, self._table, asked)
-        refuse_another(f"the index {self._name!r} in the catalog's database", made_for, asked)
+        required = {"dimensions": str(dimensions), "metric": metric, "model": model}
+        made_for = make(self._engine, self._table, required)
+        refuse_another(f"the index {self._name!r} in the catalog's database", made_for, required)
         self._dimensions = dimensions
         self._large = large_subjects(self._engine, self._table)
 

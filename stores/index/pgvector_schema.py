@@ -22,7 +22,7 @@ _M, _EF_CONSTRUCTION = 16, 64
 """pgvector's own defaults, written down so that they stay what was measured."""
 
 
-def make(engine: Engine, table: Table, asked: Mapping[str, str]) -> dict[str, str]:
+def make(engine: Engine, table: Table, required: Mapping[str, str]) -> dict[str, str]:
     """Make a table of vectors where it is missing, and answer what it was made for.
 
     Raises:
@@ -38,7 +38,7 @@ def make(engine: Engine, table: Table, asked: Mapping[str, str]) -> dict[str, st
                 connection.execute(text(_COMPLETE.format(table.name)))
                 return made_for
             # Somebody may have made it while we waited.
-            return _made_for(connection, table.name) or _make(connection, table, asked)
+            return _made_for(connection, table.name) or _make(connection, table, required)
     except DBAPIError as error:
         raise CatalogUnavailable(_explain(error, engine)) from error
 
@@ -73,7 +73,7 @@ def _is_complete(connection: Connection, table: Table) -> bool:
     return there >= {column.name for column in table.columns}
 
 
-def _make(connection: Connection, table: Table, asked: Mapping[str, str]) -> dict[str, str]:
+def _make(connection: Connection, table: Table, required: Mapping[str, str]) -> dict[str, str]:
     if not connection.execute(text("SELECT 1 FROM pg_extension WHERE extname = 'vector'")).scalar():
         connection.execute(text("CREATE EXTENSION vector"))
     connection.execute(
@@ -85,9 +85,9 @@ def _make(connection: Connection, table: Table, asked: Mapping[str, str]) -> dic
     connection.execute(CreateTable(table))
     connection.execute(
         text("INSERT INTO vector_tables VALUES (:name, CAST(:dimensions AS integer), :metric, :model)"),
-        {"name": table.name, **asked},
+        {"name": table.name, **required},
     )
-    return dict(asked)
+    return dict(required)
 
 
 def drop(engine: Engine, table: str) -> None:

@@ -74,9 +74,9 @@ class QdrantIndex:
             IndexMismatch: it was made for other dimensions, another metric or another model, or not by us.
             IndexUnavailable: the server cannot be asked, or refuses.
         """
-        asked = {"dimensions": str(dimensions), "metric": metric, "model": model}
+        required = {"dimensions": str(dimensions), "metric": metric, "model": model}
         info = self._info() or self._made(dimensions, model)
-        refuse_another(f"the collection {self._name} in Qdrant", self._made_for(info), asked)
+        refuse_another(f"the collection {self._name} in Qdrant", self._made_for(info), required)
         for field in _INDEXED.keys() - info.payload_schema.keys():
             self._ask(self._client.create_payload_index, field_name=field, field_schema=_INDEXED[field], wait=True)
         self._dimensions = dimensions
@@ -88,21 +88,23 @@ class QdrantIndex:
             self._ask(self._client.upsert, points=batch, wait=True)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
-        wanted = checked(vector, self._dimensions).tolist()
+        unit_vector = checked(vector, self._dimensions).tolist()
         whose = where.subject.tenant_id, where.subject.subject_id
         filter_ = _filter(where)
 
         def ask(most: int) -> list[Hit]:
             answer = self._ask(
                 self._client.query_points,
-                query=wanted,
+                query=unit_vector,
                 query_filter=filter_,
                 search_params=models.SearchParams(exact=True),
                 limit=most,
                 with_payload=_SHOWN,
             )
             scored = [(point.payload or {}, point.score) for point in answer.points]
-            return [_hit(held, score) for held, score in scored if (held["tenant"], held["subject"]) == whose]
+            return [
+                _hit(payload, score) for payload, score in scored if (payload["tenant"], payload["subject"]) == whose
+            ]
 
         return ranked(ask, checked_limit(limit), _MOST)
 
@@ -261,25 +263,25 @@ def _ids(subject: Subject, keys: Sequence[uuid.UUID]) -> list[models.ExtendedPoi
 
 def _filter(where: Where) -> models.Filter:
     whose = (("tenant", where.subject.tenant_id), ("subject", where.subject.subject_id))
-    asked: list[models.Condition] = [
+    clauses: list[models.Condition] = [
         models.FieldCondition(key=name, match=models.MatchValue(value=value)) for name, value in whose
     ]
-    asked += _all(conditions(where))
+    clauses += _all(conditions(where))
     if seen := alternatives(where):
-        asked.append(models.Filter(should=[models.Filter(must=_all(scope)) for scope in seen]))
+        clauses.append(models.Filter(should=[models.Filter(must=_all(scope)) for scope in seen]))
     if where.created_since is not None:
         since = models.Range(gte=microseconds(where.created_since))
-        asked.append(models.FieldCondition(key="created_at", range=since))
-    return models.Filter(must=asked)
+        clauses.append(models.FieldCondition(key="created_at", range=since))
+    return models.Filter(must=clauses)
 
 
 def _all(named: Iterable[tuple[str, list[str]]]) -> list[models.Condition]:
     return [models.FieldCondition(key=name, match=models.MatchAny(any=values)) for name, values in named]
 
 
-def _hit(held: dict[str, Any], score: float) -> Hit:
+def _hit(payload: dict[str, Any], score: float) -> Hit:
     similarity = max(-1.0, min(1.0, score))
-    return Hit(uuid.UUID(held["memory_id"]), uuid.UUID(held["key"]), similarity, held.get("version", 0))
+    return Hit(uuid.UUID(payload["memory_id"]), uuid.UUID(payload["key"]), similarity, payload.get("version", 0))
 
 
 def _status_of(error: BaseException) -> int | None:

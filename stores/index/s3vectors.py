@@ -69,7 +69,7 @@ class S3VectorsIndex:
             IndexMismatch: it was made for other dimensions, another metric or another model.
             IndexUnavailable: the service cannot be asked, or there is no such bucket.
         """
-        asked = {"dimensions": str(dimensions), "metric": metric, "model": model}
+        required = {"dimensions": str(dimensions), "metric": metric, "model": model}
         try:
             self._client.create_index(
                 vectorBucketName=self._bucket,
@@ -83,7 +83,7 @@ class S3VectorsIndex:
         except AWS_FAILURES as error:
             if code_of(error) != "ConflictException":
                 raise self._unavailable(error) from error
-            refuse_another(f"the index {self._name} in the bucket {self._bucket}", self._found(), asked)
+            refuse_another(f"the index {self._name} in the bucket {self._bucket}", self._found(), required)
         self._dimensions = dimensions
 
     def upsert(self, entries: Sequence[Entry]) -> None:
@@ -94,12 +94,12 @@ class S3VectorsIndex:
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         """Return as any index does, but approximately."""
-        wanted = checked(vector, self._dimensions)
+        unit_vector = checked(vector, self._dimensions)
         if checked_limit(limit) == 0:
             return []
         request = self._place | {
             "topK": limit,
-            "queryVector": {"float32": wanted.tolist()},
+            "queryVector": {"float32": unit_vector.tolist()},
             "filter": _filter(where),
             # Before the search and not during it: a small subject among many is found whole.
             "queryMode": "ENHANCED",
@@ -109,7 +109,7 @@ class S3VectorsIndex:
         hits = []
         for page in self._pages(request):
             for row in page["vectors"]:
-                entry = from_json(row["metadata"][_DOCUMENT], wanted)
+                entry = from_json(row["metadata"][_DOCUMENT], unit_vector)
                 if entry.subject == where.subject:
                     similarity = float(np.clip(1.0 - row["distance"], -1.0, 1.0))
                     hits.append(Hit(entry.memory_id, entry.key, similarity, entry.version))
@@ -257,13 +257,13 @@ def _names(subject: Subject, keys: Sequence[uuid.UUID]) -> list[str]:
 
 
 def _filter(where: Where) -> dict[str, Any]:
-    asked: list[dict[str, Any]] = [{"subject": {"$eq": subject_digest(where.subject)}}]
-    asked += _each(conditions(where, text_digest))
+    clauses: list[dict[str, Any]] = [{"subject": {"$eq": subject_digest(where.subject)}}]
+    clauses += _each(conditions(where, text_digest))
     if seen := [_joined("$and", _each(scope)) for scope in alternatives(where, text_digest)]:
-        asked.append(_joined("$or", seen))
+        clauses.append(_joined("$or", seen))
     if where.created_since is not None:
-        asked.append({"created_at": {"$gte": microseconds(where.created_since)}})
-    return _joined("$and", asked)
+        clauses.append({"created_at": {"$gte": microseconds(where.created_since)}})
+    return _joined("$and", clauses)
 
 
 def _each(named: Iterable[tuple[str, list[str]]]) -> list[dict[str, Any]]:
@@ -271,5 +271,5 @@ def _each(named: Iterable[tuple[str, list[str]]]) -> list[dict[str, Any]]:
     return [{name: {"$eq": values[0]} if len(values) == 1 else {"$in": values}} for name, values in named]
 
 
-def _joined(operator: str, asked: list[dict[str, Any]]) -> dict[str, Any]:
-    return {operator: asked} if len(asked) > 1 else asked[0]
+def _joined(operator: str, clauses: list[dict[str, Any]]) -> dict[str, Any]:
+    return {operator: clauses} if len(clauses) > 1 else clauses[0]

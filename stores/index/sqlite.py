@@ -67,7 +67,7 @@ class SqliteIndex:
         # A query multiplies a matrix with one vector, and waits for memory. On a busy machine two threads, of which one
         # waits for the other by spinning, took 26 ms by the clock and 6.4 of CPU for what one did in 0.6.
         threadpool_limits(limits=1, user_api="blas")
-        asked = {"dimensions": str(dimensions), "layout": _LAYOUT, "metric": metric, "model": model}
+        required = {"dimensions": str(dimensions), "layout": _LAYOUT, "metric": metric, "model": model}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / "lock").open("w")
@@ -80,9 +80,9 @@ class SqliteIndex:
             for shard in self._shards:
                 shard.create()
                 with shard.write() as connection:
-                    connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", asked.items())
+                    connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", required.items())
                     made_for: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
-                refuse_another(f"the index in {self.folder}", made_for, asked)
+                refuse_another(f"the index in {self.folder}", made_for, required)
         self._dimensions = dimensions
 
     def upsert(self, entries: Sequence[Entry]) -> None:
@@ -94,7 +94,7 @@ class SqliteIndex:
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         checked_limit(limit)
-        wanted = checked(vector, self._dimensions)
+        unit_vector = checked(vector, self._dimensions)
         subject = where.subject.key
         snapshot = self._cache.get(subject)
         with self._shard(subject).read() as connection:
@@ -107,11 +107,11 @@ class SqliteIndex:
             changed, removed, count = mark
             if size_of(count, self._dimensions) > self._cache.capacity:
                 blocks = (Block.of(rows, self._dimensions, {}) for rows in _batches(connection, subject))
-                return first_of((hit for part in blocks for hit in part.nearest(wanted, where, limit)), limit)
+                return first_of((hit for part in blocks for hit in part.nearest(unit_vector, where, limit)), limit)
             if snapshot is None or snapshot.changed != changed:
                 snapshot = self._read(connection, subject, snapshot, changed, removed)
                 self._cache.put(subject, snapshot)
-        return snapshot.nearest(wanted, where, limit)
+        return snapshot.nearest(unit_vector, where, limit)
 
     def _read(
         self, connection: sqlite3.Connection, subject: str, snapshot: Snapshot | None, changed: int, removed: int

@@ -58,10 +58,10 @@ class WeaviateIndex:
             IndexMismatch: it was made for other dimensions, another metric or another model, or not by us.
             IndexUnavailable: the server cannot be asked, or refuses.
         """
-        asked = {"dimensions": str(dimensions), "metric": metric, "model": model}
+        required = {"dimensions": str(dimensions), "metric": metric, "model": model}
         if not self._ask(self._client.collections.exists, self._name):
             self._make(definition(self._name, dimensions, model))
-        refuse_another(f"the collection {self._name} in Weaviate", self._made_for(self._config()), asked)
+        refuse_another(f"the collection {self._name} in Weaviate", self._made_for(self._config()), required)
         self._dimensions = dimensions
 
     def upsert(self, entries: Sequence[Entry]) -> None:
@@ -81,22 +81,23 @@ class WeaviateIndex:
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         """Return as any index does, of 10,000 hits at the most."""
-        wanted = checked(vector, self._dimensions)
+        unit_vector = checked(vector, self._dimensions)
         filters = _filter(where)
 
         def ask(most: int) -> list[Hit]:
             def near(objects: Objects) -> list[Hit]:
                 answer = objects.query.near_vector(
-                    wanted.tolist(),
+                    unit_vector.tolist(),
                     limit=most,
                     filters=filters,
                     return_metadata=MetadataQuery(distance=True),
                     return_properties=[DOCUMENT],
                 )
-                held = [
-                    (from_json(str(stored.properties[DOCUMENT]), wanted), stored.metadata) for stored in answer.objects
+                found = [
+                    (from_json(str(stored.properties[DOCUMENT]), unit_vector), stored.metadata)
+                    for stored in answer.objects
                 ]
-                return [_hit(entry, data.distance) for entry, data in held if entry.subject == where.subject]
+                return [_hit(entry, data.distance) for entry, data in found if entry.subject == where.subject]
 
             return self._ask_for(where.subject, near) or []
 
@@ -234,12 +235,12 @@ def open_weaviate_index(settings: Settings, name: str | None = None) -> Weaviate
 
 
 def _filter(where: Where) -> Any:
-    asked = _each(conditions(where, text_digest))
+    clauses = _each(conditions(where, text_digest))
     if seen := alternatives(where, text_digest):
-        asked.append(Filter.any_of([Filter.all_of(_each(scope)) for scope in seen]))
+        clauses.append(Filter.any_of([Filter.all_of(_each(scope)) for scope in seen]))
     if where.created_since is not None:
-        asked.append(Filter.by_property("created_at").greater_or_equal(microseconds(where.created_since)))
-    return Filter.all_of(asked) if asked else None
+        clauses.append(Filter.by_property("created_at").greater_or_equal(microseconds(where.created_since)))
+    return Filter.all_of(clauses) if clauses else None
 
 
 def _each(named: Iterable[tuple[str, list[str]]]) -> list[Any]:
