@@ -125,8 +125,8 @@ def _write(waiting: list[Carried], result: Imported, context: MemoryContext, *, 
     if not waiting:
         return
     subject = waiting[0][0].subject
-    kept = context.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
-    new = {memory.id: (memory, sources, vector) for memory, sources, vector in waiting if memory.id not in kept}
+    known = context.catalog.memories(subject, [memory.id for memory, _, _ in waiting])
+    new = {memory.id: (memory, sources, vector) for memory, sources, vector in waiting if memory.id not in known}
     result.known += len(waiting) - len(new)
     if not new:
         return

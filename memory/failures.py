@@ -46,5 +46,5 @@ def pause_before_retry(attempt: int, error: BaseException | None = None) -> floa
     """
     tried = RetryCallState(Retrying(), None, (), {})
     tried.attempt_number = attempt
-    asked = error.retry_after if isinstance(error, Transient) else None
-    return max(_PAUSE(tried), min(asked or 0.0, _LONGEST_PAUSE))
+    asked_seconds = error.retry_after if isinstance(error, Transient) else None
+    return max(_PAUSE(tried), min(asked_seconds or 0.0, _LONGEST_PAUSE))

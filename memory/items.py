@@ -74,7 +74,7 @@ Answer = Scored | list[Scored] | list[Namespace] | None
 def read_items(
     principal: Principal | None,
     subject: Subject,
-    asked: Sequence[Get | Search | ListNamespaces],
+    requests: Sequence[Get | Search | ListNamespaces],
     stores: Stores,
     *,
     now: datetime,
@@ -87,15 +87,17 @@ def read_items(
     seen = seen_of(principal, subject, stores.catalog)
     if not may_see(seen, _labels(subject)):
         raise NotAMember
-    vectors = _vectors_of([request.query for request in asked if isinstance(request, Search) and request.query], stores)
+    vectors = _vectors_of(
+        [request.query for request in requests if isinstance(request, Search) and request.query], stores
+    )
     got = stores.catalog.items.get(
         subject,
-        [item_id(subject, request.namespace, request.key) for request in asked if isinstance(request, Get)],
+        [item_id(subject, request.namespace, request.key) for request in requests if isinstance(request, Get)],
         now,
     )
     answers: list[Answer] = []
     live_on: dict[uuid.UUID, float] = {}
-    for request in asked:
+    for request in requests:
         returned: list[Item] = []
         match request:
             case Get():
@@ -152,12 +154,12 @@ def _labels(subject: Subject) -> Labels:
 
 
 def _search(
-    asked: Search, query: np.ndarray[Any, Any] | None, subject: Subject, stores: Stores, now: datetime
+    request: Search, query: np.ndarray[Any, Any] | None, subject: Subject, stores: Stores, now: datetime
 ) -> list[Scored]:
     stored_items = [
         stored
-        for stored in stores.catalog.items.under(subject, asked.prefix, now)
-        if is_meant(stored.item.value, asked.filter)
+        for stored in stores.catalog.items.under(subject, request.prefix, now)
+        if is_meant(stored.item.value, request.filter)
     ]
     if query is None:
         scored = [Scored(stored.item, None) for stored in stored_items]
@@ -171,7 +173,7 @@ def _search(
         # Those that have no meaning come behind all that have: who asks for more than there are gets them as well.
         scored = sorted(nearest, key=lambda hit: hit.score or 0.0, reverse=True)
         scored += [Scored(stored.item, None) for stored in stored_items if stored.id not in vectors]
-    return scored[asked.offset : asked.offset + asked.limit]
+    return scored[request.offset : request.offset + request.limit]
 
 
 def _of_this_model(stored_items: Sequence[Found], subject: Subject, stores: Stores) -> dict[uuid.UUID, Embedded]:
@@ -196,14 +198,14 @@ def _embedded(texts: Mapping[uuid.UUID, Sequence[str]], stores: Stores) -> dict[
 
 
 def _vectors_of(texts: Sequence[str], stores: Stores) -> dict[str, np.ndarray[Any, Any]]:
-    wanted = list(dict.fromkeys(texts))
+    distinct = list(dict.fromkeys(texts))
     vectors: dict[str, np.ndarray[Any, Any]] = {}
-    for start in range(0, len(wanted), _TEXTS_A_CALL):
-        batch = wanted[start : start + _TEXTS_A_CALL]
+    for start in range(0, len(distinct), _TEXTS_A_CALL):
+        batch = distinct[start : start + _TEXTS_A_CALL]
         vectors |= zip(batch, stores.embedder.embed(batch), strict=True)
     return vectors
 
 
-def _namespaces(asked: ListNamespaces, there: Sequence[Namespace]) -> list[Namespace]:
-    meant = {namespace[: asked.max_depth] for namespace in there if is_of(namespace, asked.conditions)}
-    return sorted(meant)[asked.offset : asked.offset + asked.limit]
+def _namespaces(request: ListNamespaces, there: Sequence[Namespace]) -> list[Namespace]:
+    meant = {namespace[: request.max_depth] for namespace in there if is_of(namespace, request.conditions)}
+    return sorted(meant)[request.offset : request.offset + request.limit]

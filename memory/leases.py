@@ -125,8 +125,8 @@ class LeaseKeeper:
                 _log.error("stuck", stage="mailbox", seconds=round(oldest))
                 self._on_stuck()
             with self._lock:
-                held = list(self._held)
-            for lease in held:
+                leases = list(self._held)
+            for lease in leases:
                 asked_at = time.monotonic()
                 try:
                     is_renewed = self._mailbox.renew(lease, self._lease_seconds)

@@ -30,10 +30,10 @@ def set_preference(
         pydantic.ValidationError: the value cannot be what its name says.
         TooManyTopics: one more topic than can be kept.
     """
-    wanted = context.catalog.preferences.of(subject)
+    preferences = context.catalog.preferences.of(subject)
     valued = _valued(preference)
     if holds:
-        _require_room(valued, wanted)
+        _require_room(valued, preferences)
     reasons = {
         PreferenceName.BLOCKED_TOPIC: "topic_blocked" if holds else "topic_unblocked",
         PreferenceName.UNMENTIONED_TOPIC: "topic_unmentioned" if holds else "topic_unblocked",
@@ -76,7 +76,7 @@ def _valued(preference: Preference) -> Preference:
     return preference
 
 
-def _require_room(preference: Preference, wanted: Preferences) -> None:
+def _require_room(preference: Preference, preferences: Preferences) -> None:
     """Check that one more of its kind can be kept.
 
     Raises:
@@ -84,12 +84,12 @@ def _require_room(preference: Preference, wanted: Preferences) -> None:
     """
     if preference.name in _OF_TOPICS:
         is_blocked = preference.name is PreferenceName.BLOCKED_TOPIC
-        kept = wanted.blocked_topics if is_blocked else wanted.unmentioned_topics
+        values = preferences.blocked_topics if is_blocked else preferences.unmentioned_topics
         most, advice = MAX_BLOCKED_TOPICS, "topics are blocked already; unblock one"
     elif preference.name is PreferenceName.PAUSED_CONVERSATION:
-        kept, most = wanted.paused_conversations, MAX_PAUSED_CONVERSATIONS
+        values, most = preferences.paused_conversations, MAX_PAUSED_CONVERSATIONS
         advice = "conversations are paused already; go on with one"
     else:
         return
-    if preference.value not in kept and len(kept) >= most:
+    if preference.value not in values and len(values) >= most:
         raise TooManyTopics(f"{most} {advice} first")

@@ -29,13 +29,13 @@ def room_of(subject: Subject, context: MemoryContext) -> Room:
     """Return what quotas leave of a subject. Nothing is counted where none is set."""
     settings, usages = context.settings, context.catalog.usages
     tenant, user = subject.tenant_id, subject.subject_id
-    held = []
+    uses = []
     if settings.quota_user_memories or settings.quota_user_source_bytes:
         memories = usages.memories(tenant, user) if settings.quota_user_memories else 0
         size = 0
         if settings.quota_user_source_bytes:
             size = _counted(f"{{{subject.key}}}:bytes", lambda: usages.source_bytes(tenant, user), context)
-        held.append(Held("user", memories, settings.quota_user_memories, size, settings.quota_user_source_bytes))
+        uses.append(Held("user", memories, settings.quota_user_memories, size, settings.quota_user_source_bytes))
     if settings.quota_tenant_memories or settings.quota_tenant_source_bytes:
         memories = size = 0
         name = subject.key.split(":", 1)[0]
@@ -43,8 +43,8 @@ def room_of(subject: Subject, context: MemoryContext) -> Room:
             memories = _counted(f"{{{name}}}:memories", lambda: usages.memories(tenant), context)
         if settings.quota_tenant_source_bytes:
             size = _counted(f"{{{name}}}:bytes", lambda: usages.source_bytes(tenant), context)
-        held.append(Held("tenant", memories, settings.quota_tenant_memories, size, settings.quota_tenant_source_bytes))
-    return room_left(held) if held else UNBOUNDED
+        uses.append(Held("tenant", memories, settings.quota_tenant_memories, size, settings.quota_tenant_source_bytes))
+    return room_left(uses) if uses else UNBOUNDED
 
 
 def require_room(draft: Draft) -> None:

@@ -91,11 +91,11 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
     return Approved(review, memory)
 
 
-def why_not(candidate: Candidate, wanted: Preferences) -> str | None:
+def why_not(candidate: Candidate, preferences: Preferences) -> str | None:
     """Return which preference of the subject a candidate is against, if any."""
-    if wanted.consent == "withdrawn":
+    if preferences.consent == "withdrawn":
         return "consent_withdrawn"
-    if is_about(candidate.summary, wanted.blocked_topics, (*candidate.tags, candidate.category)):
+    if is_about(candidate.summary, preferences.blocked_topics, (*candidate.tags, candidate.category)):
         return "blocked_topic"
     return None
 

@@ -101,7 +101,7 @@ class Judge:
         return verdicts
 
 
-def _written(asked: Mapping[str, Check]) -> str:
+def _written(checks: Mapping[str, Check]) -> str:
     return "\n".join(
         json.dumps(
             {
@@ -113,5 +113,5 @@ def _written(asked: Mapping[str, Check]) -> str:
             },
             ensure_ascii=False,
         )
-        for label, check in asked.items()
+        for label, check in checks.items()
     )

@@ -73,12 +73,12 @@ def embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, cont
 
     The draft is given those of the memories that the index does not have yet, from the same call of the embedder.
     """
-    wanted = [item.candidate.summary if isinstance(item, Scored) else item.what for item in items]
-    wanted += [memory.summary for memory in unindexed]
-    texts = list(dict.fromkeys(wanted))
+    summaries = [item.candidate.summary if isinstance(item, Scored) else item.what for item in items]
+    summaries += [memory.summary for memory in unindexed]
+    texts = list(dict.fromkeys(summaries))
     by_text = dict(zip(texts, context.embedder.embed(texts), strict=True))
     count_embedding("turn", len(texts))
-    vectors = [by_text[text] for text in wanted]
+    vectors = [by_text[text] for text in summaries]
     # What the index was not told yet it cannot find: these are compared by their vectors here.
     draft.load(unindexed)
     draft.vectors.update(zip((memory.id for memory in unindexed), vectors[len(items) :], strict=True))

@@ -208,8 +208,8 @@ class HotPath:
         """Return whether a model may be shown a turn: as the worker does, nothing that may not be kept."""
         if not self._remembers(turn) or admit_for_model(turn, before).action is AdmissionAction.SKIP:
             return False
-        wanted = self._context.catalog.preferences.of(turn.subject)
-        return wanted.consent != "withdrawn" and not wanted.pauses(turn.conversation_id)
+        preferences = self._context.catalog.preferences.of(turn.subject)
+        return preferences.consent != "withdrawn" and not preferences.pauses(turn.conversation_id)
 
     def _remembers(self, turn: Turn) -> bool:
         """Return whether the agent of a turn is one that remembers."""
@@ -228,9 +228,9 @@ class HotPath:
         if noted := context.catalog.provisional.of_turns(subject, [turn.turn_id]):
             return Noted(pending.known(), candidate=noted[0])
         draft = Draft(subject, now, context.policy.version, by=by, name=turn.user_name())
-        wanted = context.catalog.preferences.of(subject)
+        preferences = context.catalog.preferences.of(subject)
         _, before = last_exchange(turn)
-        spoken = spoken_preferences([AdmittedTurn(turn, admit(turn, before))], wanted, draft)
+        spoken = spoken_preferences([AdmittedTurn(turn, admit(turn, before))], preferences, draft)
         done = [preference.name.value for preference in (*draft.preferred, *draft.unpreferred)]
         if hidden := self._hide(turn, draft):
             done.append("forget")

@@ -126,16 +126,16 @@ def admitted(
 
     What is said to an agent that does not remember is skipped, unless it orders something of the memory.
     """
-    asked = {conversation: question.text for conversation, question in context.questions.items()}
+    questions = {conversation: question.text for conversation, question in context.questions.items()}
     admit_turn = admit_for_model if for_model else admit
     with_admission = []
     for turn in turns:
-        admission = admit_turn(turn, asked.pop(turn.conversation_id, ""))
+        admission = admit_turn(turn, questions.pop(turn.conversation_id, ""))
         if not settings.switches_of(turn.agent_id).creator and not orders_something(admission):
             admission = Admission(action=AdmissionAction.SKIP, reasons=(_AGENT_DISABLED,))
         with_admission.append(AdmittedTurn(turn, admission))
         if text := _last_words(turn):
-            asked[turn.conversation_id] = text
+            questions[turn.conversation_id] = text
     return with_admission
 
 

@@ -112,12 +112,12 @@ def _send(
         webhooks.note(tried.model_copy(update=done))
         count_webhook("delivered", max(0.0, (now - delivery.at).total_seconds()))
         return
-    asked = answer.retry_after if answer else None
-    pause = pause_after(len(tried.attempts), random.random(), asked)
+    asked_seconds = answer.retry_after if answer else None
+    pause = pause_after(len(tried.attempts), random.random(), asked_seconds)
     is_last = pause is None or meant is Answered.GONE
     status = DeliveryStatus.FAILED if is_last else DeliveryStatus.WAITING
     later = None if is_last or pause is None else now + pause
-    alone = left_alone(endpoint.failures + 1, asked)
+    alone = left_alone(endpoint.failures + 1, asked_seconds)
     webhooks.note(
         tried.model_copy(update={"status": status, "next_at": later}), waits_until=now + alone if alone else None
     )

@@ -124,10 +124,10 @@ def _restore(
 
 
 @contextmanager
-def _broker(settings: Settings, wanted: bool) -> Iterator[None]:
+def _broker(settings: Settings, is_wanted: bool) -> Iterator[None]:
     """Run the embedded broker of this machine's data folder during a block, if that is wanted."""
     with ExitStack() as stack:
-        if wanted:
+        if is_wanted:
             from interfaces.local.broker import embedded_broker
 
             folder = stack.enter_context(own_data_folder(settings.data_dir))

@@ -153,10 +153,10 @@ def _chosen(letters: Sequence[DeadLetter], ids: Sequence[str] | None, *, everyth
     if not ids:
         raise typer.BadParameter("name letters by their ids (`afterturn dead-letters list`), or say --all")
     chosen = []
-    for given in ids:
-        matching = [letter for letter in letters if letter.id.startswith(given)]
+    for start in ids:
+        matching = [letter for letter in letters if letter.id.startswith(start)]
         if len(matching) != 1:
             description = "several letters" if matching else "no letter"
-            raise typer.BadParameter(f"{given!r} names {description}; `afterturn dead-letters list` has the ids")
+            raise typer.BadParameter(f"{start!r} names {description}; `afterturn dead-letters list` has the ids")
         chosen += matching
     return chosen

@@ -49,9 +49,9 @@ def _command(verb: edits.Verb, purpose: str) -> Callable[..., None]:
     return command
 
 
-def _change(given: str, change: Callable[..., Memory], *, as_json: bool) -> None:
+def _change(start: str, change: Callable[..., Memory], *, as_json: bool) -> None:
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
-        memory = one_memory(given, context.catalog)
+        memory = one_memory(start, context.catalog)
         changed = change(None, memory.subject, memory.id, context=context, now=datetime.now(UTC), by=account())
     if as_json:
         print_json(memory_json(changed))

@@ -51,11 +51,11 @@ def list_reviews(
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         reviews = catalog.reviews.page(subject, status=status, limit=limit)
-        asked = [asked_in(review, catalog) for review in reviews]
+        questions = [asked_in(review, catalog) for review in reviews]
     if as_json:
         print_json([_json(review) for review in reviews])
     elif reviews:
-        console.print(_table(reviews, asked))
+        console.print(_table(reviews, questions))
         if status is ReviewStatus.OPEN:
             console.print("`afterturn reviews show ID`, then `approve` or `reject`")
     else:
@@ -67,8 +67,8 @@ def show(review: IdArgument, as_json: JsonOption = False) -> None:
     """Show one: the candidate as it would be stored, and why it was held back."""
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         chosen = _one(review, catalog)
-        asked = asked_in(chosen, catalog)
-    print_result(_json(chosen), _details(chosen, asked), as_json=as_json)
+        question = asked_in(chosen, catalog)
+    print_result(_json(chosen), _details(chosen, question), as_json=as_json)
 
 
 @app.command()
@@ -124,16 +124,16 @@ def reject(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
     _end(failed, as_json=as_json)
 
 
-def _one(given: str, catalog: Catalog) -> Review:
+def _one(start: str, catalog: Catalog) -> Review:
     try:
-        ids = catalog.reviews.ids_like(given)
+        ids = catalog.reviews.ids_like(start)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     if len(ids) > 1:
-        raise typer.BadParameter(f"{given!r} begins several ids: give more of it ({', '.join(map(str, ids[:5]))} ...)")
+        raise typer.BadParameter(f"{start!r} begins several ids: give more of it ({', '.join(map(str, ids[:5]))} ...)")
     review = catalog.reviews.get(ids[0]) if ids else None
     if review is None:
-        raise typer.BadParameter(f"there is no review {given!r}; `afterturn reviews list` has the ids")
+        raise typer.BadParameter(f"there is no review {start!r}; `afterturn reviews list` has the ids")
     return review
 
 
@@ -168,7 +168,7 @@ def _table(reviews: Sequence[Review], asked: Sequence[str]) -> Table:
     return table
 
 
-def _details(review: Review, asked: str) -> Panel:
+def _details(review: Review, question: str) -> Panel:
     rows = {
         "id": str(review.id),
         "whose": f"{review.subject_id} (tenant {review.tenant_id})",
@@ -189,5 +189,5 @@ def _details(review: Review, asked: str) -> Panel:
             "entities": ", ".join(f"{entity.text} ({entity.type})" for entity in candidate.entities),
             "facts": "; ".join(f"{fact.entity} {fact.verb} {fact.object}" for fact in candidate.facts),
         }
-    title = asked or f"{review.status.value}: what it said is gone"
+    title = question or f"{review.status.value}: what it said is gone"
     return Panel(grid(rows), title=Text(title, style="bold"), title_align="left")

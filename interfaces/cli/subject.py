@@ -37,8 +37,8 @@ app = typer.Typer(
 def show(user: UserArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
     """Show what a user wants of their memory."""
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        wanted = catalog.preferences.of(Subject(tenant_id=tenant, subject_id=user))
-    _print(user, wanted, as_json=as_json)
+        preferences = catalog.preferences.of(Subject(tenant_id=tenant, subject_id=user))
+    _print(user, preferences, as_json=as_json)
 
 
 @app.command()
@@ -83,7 +83,7 @@ def timezone(
 def _change(user: str, tenant: str, name: PreferenceName, value: str, *, as_json: bool, holds: bool = True) -> None:
     try:
         with closing(open_memory(load_settings())) as context:
-            wanted = set_preference(
+            preferences = set_preference(
                 Subject(tenant_id=tenant, subject_id=user),
                 Preference(name=name, value=value),
                 context,
@@ -96,15 +96,15 @@ def _change(user: str, tenant: str, name: PreferenceName, value: str, *, as_json
         raise typer.BadParameter(f"{value!r}: {reason}") from error
     except TooManyTopics as error:
         raise typer.BadParameter(str(error)) from error
-    _print(user, wanted, as_json=as_json)
+    _print(user, preferences, as_json=as_json)
 
 
-def _print(user: str, wanted: Preferences, *, as_json: bool) -> None:
+def _print(user: str, preferences: Preferences, *, as_json: bool) -> None:
     rows = {
         "user": user,
-        "consent": wanted.consent or "not asked: what is said is kept",
-        "blocked topics": ", ".join(wanted.blocked_topics) or "none",
-        "never mentioned": ", ".join(wanted.unmentioned_topics) or "nothing",
-        "time zone": wanted.time_zone or "unknown",
+        "consent": preferences.consent or "not asked: what is said is kept",
+        "blocked topics": ", ".join(preferences.blocked_topics) or "none",
+        "never mentioned": ", ".join(preferences.unmentioned_topics) or "nothing",
+        "time zone": preferences.time_zone or "unknown",
     }
-    print_result(wanted.model_dump(mode="json"), grid(rows), as_json=as_json)
+    print_result(preferences.model_dump(mode="json"), grid(rows), as_json=as_json)

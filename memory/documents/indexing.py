@@ -134,7 +134,7 @@ def _carry_through(document: KeptDocument, context: MemoryContext, now: Callable
 def _relabel(document: KeptDocument, before: Sequence[Chunk], context: MemoryContext, now: datetime) -> str:
     """Let the index know of other labels, with the vectors that it has."""
     keys = [chunk.index_key for chunk in before]
-    held = context.chunks.fetch(document.subject, keys) if keys else []
+    entries = context.chunks.fetch(document.subject, keys) if keys else []
     update = {
         "version": document.version,
         "visibility": document.visibility,
@@ -143,7 +143,7 @@ def _relabel(document: KeptDocument, before: Sequence[Chunk], context: MemoryCon
     relabelled = tuple(chunk.model_copy(update=update) for chunk in before)
     done = document.model_copy(update={"indexed_version": document.version, "tries": 0, "failure": None})
     changes = Changes(subject=document.subject, at=now, documents=(DocumentWrite(done, document, relabelled),))
-    publish(changes, {entry.memory_id: entry.vector for entry in held}, context)
+    publish(changes, {entry.memory_id: entry.vector for entry in entries}, context)
     return "relabelled"
 
 
@@ -164,14 +164,14 @@ def _refuse(document: KeptDocument, before: tuple[Chunk, ...], context: MemoryCo
 def _quarantine(document: KeptDocument, screening: DocumentScreening, context: MemoryContext, now: datetime) -> str:
     """Hold a document for a person: what was searchable of it before stays so."""
     reason = ", ".join(screening.planted)
-    held = document.model_copy(
+    quarantined = document.model_copy(
         update={"content": screening.text, "pages": screening.pages, "quarantined": True, "tries": 0}
     )
     review = Review.of_document(
         document, Asker.SCREENING, reason=reason, policy_version=context.policy.version, opened_at=now
     )
     line = _line(document, AuditAction.QUARANTINED, reason, context, now)
-    write = DocumentWrite(held, document)
+    write = DocumentWrite(quarantined, document)
     changes = Changes(subject=document.subject, at=now, documents=(write,), audit=(line,), reviews=(review,))
     publish(changes, {}, context)
     return "quarantined"

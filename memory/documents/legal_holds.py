@@ -41,14 +41,14 @@ def set_document_hold(
     if len(documents) < len(stored):
         raise NotFound(NO_SUCH_DOCUMENT)
     news = [document for document in documents if document.legal_hold is not holds]
-    held = [document.model_copy(update={"legal_hold": holds}) for document in news]
+    changed = [document.model_copy(update={"legal_hold": holds}) for document in news]
     action, policy = AuditAction.HELD if holds else AuditAction.LIFTED, context.policy.version
     changes = Changes(
         subject=subject,
         at=now,
-        documents=tuple(DocumentWrite(*pair) for pair in zip(held, news, strict=True)),
-        audit=tuple(document_line(document, action, why[:MAX_WHY_CHARS], policy, by, now) for document in held),
+        documents=tuple(DocumentWrite(*pair) for pair in zip(changed, news, strict=True)),
+        audit=tuple(document_line(document, action, why[:MAX_WHY_CHARS], policy, by, now) for document in changed),
     )
-    if held:
+    if changed:
         publish(changes, {}, context)
-    return held
+    return changed

@@ -79,18 +79,18 @@ def _after(
     document: Document, stored: KeptDocument | None, policy: Policy, now: datetime
 ) -> tuple[PutOutcome, KeptDocument]:
     digest = document.content_digest()
-    given = document.model_dump() | {"author_id": document.labels.author_id, "digest": digest, "updated_at": now}
+    fields = document.model_dump() | {"author_id": document.labels.author_id, "digest": digest, "updated_at": now}
     if document.title:
         # A placeholder may be longer than what it stands for.
-        given["title"] = masked_title(document.title, policy)[:_TITLE_CHARS]
+        fields["title"] = masked_title(document.title, policy)[:_TITLE_CHARS]
     if stored is None:
-        new = KeptDocument.model_validate(given | {"incarnation": uuid.uuid4(), "created_at": now})
+        new = KeptDocument.model_validate(fields | {"incarnation": uuid.uuid4(), "created_at": now})
         return PutOutcome.ACCEPTED, new
     if stored.digest == digest:
-        labels = {name: given[name] for name in _LABELS}
+        labels = {name: fields[name] for name in _LABELS}
         if stored.failure:
             # Also where its topic was blocked: of that nothing was kept, and what is blocked may be so no more.
-            again = stored.model_dump() | given | {"version": stored.version + 1, "tries": 0, "failure": None}
+            again = stored.model_dump() | fields | {"version": stored.version + 1, "tries": 0, "failure": None}
             return PutOutcome.ACCEPTED, KeptDocument.model_validate(again)
         if all(getattr(stored, name) == value for name, value in labels.items()):
             return PutOutcome.UNCHANGED, stored
@@ -99,6 +99,6 @@ def _after(
         # What is kept is masked; what was given again is not.
         changed = {**labels, "version": version, "updated_at": now}
         return PutOutcome.RELABELLED, stored.model_copy(update=changed)
-    kept = stored.model_dump() | given | {"version": stored.version + 1}
-    kept |= {"quarantined": False, "tries": 0, "failure": None}
-    return PutOutcome.ACCEPTED, KeptDocument.model_validate(kept)
+    replaced = stored.model_dump() | fields | {"version": stored.version + 1}
+    replaced |= {"quarantined": False, "tries": 0, "failure": None}
+    return PutOutcome.ACCEPTED, KeptDocument.model_validate(replaced)

@@ -89,8 +89,8 @@ def stray_beside(family: Family, subject: Subject, context: MemoryContext) -> li
     most."""
     [anywhere] = context.embedder.embed(["anything"])
     hits = context.index_of(family).query(anywhere, Where(subject), _PAGE)
-    kept = context.catalog.families.of(family, subject, [hit.memory_id for hit in hits])
-    return [hit.key for hit in hits if hit.memory_id not in kept]
+    known = context.catalog.families.of(family, subject, [hit.memory_id for hit in hits])
+    return [hit.key for hit in hits if hit.memory_id not in known]
 
 
 def events_of_erased(erasure: Erasure, context: MemoryContext) -> list[bytes]:
@@ -159,15 +159,15 @@ def files_with(folder: Path, texts: Iterable[str]) -> list[str]:
     Reads all of them, a megabyte at a time. Not while this process has SQLite files among them open: who closes any
     handle of a file gives up all locks that its process has on it (sqlite.org/howtocorrupt.html, 2.2).
     """
-    wanted = sorted({form for text in texts for form in (text.encode(), json.dumps(text)[1:-1].encode())})
-    longest = max(map(len, wanted), default=0)
+    forms = sorted({form for text in texts for form in (text.encode(), json.dumps(text)[1:-1].encode())})
+    longest = max(map(len, forms), default=0)
     file_names = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()) if wanted else ():
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()) if forms else ():
         # A file that went meanwhile holds nothing: the broker drops what it wrote anew.
         with suppress(FileNotFoundError), path.open("rb") as file:
             tail = b""
             while block := file.read(_BLOCK):
-                if any(text in tail + block for text in wanted):
+                if any(text in tail + block for text in forms):
                     file_names.append(str(path))
                     break
                 tail = block[-longest:]

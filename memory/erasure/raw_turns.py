@@ -18,20 +18,21 @@ def reduced_turns(subject: Subject, deleted: Sequence[Memory], catalog: Catalog)
     reduced = []
     for turn in catalog.sources(subject, turn_ids):
         staying = [memory for memory in others.values() if turn.turn_id in memory.source_turn_ids]
-        kept = [memory.summary for memory in staying]
+        summaries = [memory.summary for memory in staying]
         erased = [memory.summary for memory in deleted if turn.turn_id in memory.source_turn_ids]
-        if kept and not any(memory.legal_hold for memory in staying):
-            reduced.append(reduced_turn(turn, erased, kept))
+        if summaries and not any(memory.legal_hold for memory in staying):
+            reduced.append(reduced_turn(turn, erased, summaries))
     return reduced
 
 
-def reduced_turn(turn: Turn, gone: Collection[str], kept: Collection[str]) -> Turn:
+def reduced_turn(turn: Turn, gone: Collection[str], summaries: Collection[str]) -> Turn:
     """Return a raw turn without what only the summaries that are `gone` tell, and not those that are `kept`."""
     messages = tuple(
-        message.model_copy(update={"content": without_erased(message.content, gone, kept)}) for message in turn.messages
+        message.model_copy(update={"content": without_erased(message.content, gone, summaries)})
+        for message in turn.messages
     )
     attachments = tuple(
-        attachment.model_copy(update={"title": without_erased(attachment.title, gone, kept)})
+        attachment.model_copy(update={"title": without_erased(attachment.title, gone, summaries)})
         if attachment.title
         else attachment
         for attachment in turn.attachments

@@ -54,7 +54,7 @@ def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
     lasting = context.catalog.list_memories(
         subject, types=(MemoryType.SEMANTIC,), limit=context.settings.night_memories
     )
-    wanted = context.catalog.preferences.of(subject)
+    preferences = context.catalog.preferences.of(subject)
     waiting = context.catalog.reviews.count_open(subject)
     steps: list[Step] = []
     sure: list[_Proposed] = []
@@ -64,7 +64,7 @@ def plan(subject: Subject, context: WorkerContext, now: datetime) -> Plan:
         if (
             _is_known(pattern, lasting)
             or conflicts(pattern, lasting)
-            or why_not(proposed.candidate, wanted)
+            or why_not(proposed.candidate, preferences)
             or (earlier and earlier.status is not ReviewStatus.OPEN)
         ):
             continue
