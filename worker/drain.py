@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -54,11 +53,9 @@ def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None
 def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
     """Process a batch and take up to `limit` turns behind it; None when this worker leaves the subject."""
     try:
-        with suspects.one_at_a_time(batch, context) as clearance:
-            if clearance is not suspects.Clearance.NOW:
-                is_woken = clearance is suspects.Clearance.WHEN_WOKEN
-                pause = context.settings.lease_seconds if is_woken else random.uniform(0.02, 0.1)
-                _give_back(batch, pause, context, blamed=False)
+        with suspects.one_at_a_time(batch, context) as may_be_tried:
+            if not may_be_tried:
+                _give_back(batch, context.settings.lease_seconds, context, blamed=False)
                 return None
             _work(batch, context)
         done = [parked.turn_id for parked in batch.turns]

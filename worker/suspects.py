@@ -2,8 +2,8 @@
 
 A worker has many turns in hand when one kills it, and all of them are counted. So a turn over which two workers died is
 tried while no other is that was in hand at the last of these deaths: then the one that kills is alone with its guilt,
-and the others get through. Whoever has to wait is woken by who was before it; the pause and the sweep are for where
-that one dies too.
+and the others get through. Whoever has to wait gives its turns back, lines up, and is woken by who was before it; the
+pause and the sweep are for where that one dies too.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from redis.exceptions import LockNotOwnedError
 
@@ -35,35 +34,30 @@ def taker_key(subject: Subject) -> str:
     return f"afterturn:taker:{{{subject.key}}}"
 
 
-class Clearance(StrEnum):
-    """Decision whether a batch may be worked on now, and otherwise when to come back."""
-
-    NOW = "now"
-    SOON = "soon"
-    WHEN_WOKEN = "when woken"
-
-
 @contextmanager
-def one_at_a_time(batch: Batch, context: WorkerContext) -> Iterator[Clearance]:
-    """Tell whether a batch may be worked on now; the next of the same death is woken when the block ends."""
+def one_at_a_time(batch: Batch, context: WorkerContext) -> Iterator[bool]:
+    """Tell whether a batch may be worked on now; the next of the same death is woken when the block ends. One that may
+    not be is given back in the block."""
     most = max((parked.deliveries for parked in batch.turns), default=0)
     if most < _SUSPECTED_AT - 1:
-        yield Clearance.NOW
+        yield True
         return
     death = _last_death(batch.lease.subject, context)
     if not any(_SUSPECTED_AT <= parked.deliveries <= context.settings.max_deliveries for parked in batch.turns):
-        yield Clearance.NOW
+        yield True
         return
     name = f"{PREFIX}{death}"
     lock = context.redis.lock(name, timeout=context.settings.lease_seconds, thread_local=False)
     if not lock.acquire(blocking=False):
         _keep_death(batch.lease.subject, death, context)
+        yield False
         _wait_in_line(batch.lease.subject, name, context)
-        # Whoever had it may be gone since, and have woken nobody.
-        yield Clearance.WHEN_WOKEN if context.redis.exists(name) else Clearance.SOON
+        # Whoever was before it may be through since, and have found nobody to wake.
+        if not context.redis.exists(name):
+            _wake_next(name, context)
         return
     try:
-        yield Clearance.NOW
+        yield True
     finally:
         # It may have expired under a slow model: then another is tried already.
         with suppress(LockNotOwnedError):
@@ -91,8 +85,9 @@ def _wait_in_line(subject: Subject, name: str, context: WorkerContext) -> None:
 
 
 def _wake_next(name: str, context: WorkerContext) -> None:
-    following: Any = context.redis.zpopmin(f"{name}:waiting")
-    for key, _ in following:
-        subject = Subject.from_key(key.decode())
-        context.redis.delete(key_of(subject, "retry"))
-        context.delayed.after(0, subject)
+    """End the pause of who has waited longest; some in line have been tried since, or are just now."""
+    while following := cast(list[tuple[bytes, float]], context.redis.zpopmin(f"{name}:waiting")):
+        subject = Subject.from_key(following[0][0].decode())
+        if context.redis.delete(key_of(subject, "retry")):
+            context.delayed.after(0, subject)
+            return

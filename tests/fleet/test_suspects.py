@@ -16,7 +16,7 @@ from tests.fleet.load import fact, names
 from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
 
-_USERS = 8
+_USERS = 40
 
 
 @pytest.fixture
