@@ -150,11 +150,25 @@ def _is_repeated(old: Wording, new: Wording) -> bool:
 def another_bearer(old: Wording, new: Wording) -> bool:
     """Return whether one statement tells of somebody beside the user whom the other does not name, nor means by a
     pronoun."""
-    if old.bearers == new.bearers or (old.names | new.names) & old.words & new.words:
+    if old.bearers == new.bearers:
+        return False
+    shared_names = (old.names | new.names) & old.words & new.words
+    named_bearers = _named_bearers(old) | _named_bearers(new)
+    if shared_names and (not named_bearers or named_bearers & shared_names):
         return False
     if old.bearers and new.bearers:
         return not old.bearers & new.bearers
     return not (old if new.bearers else new).pronouns
+
+
+def _named_bearers(wording: Wording) -> frozenset[str]:
+    """Return the names beside those of whom a statement tells: "my flatmate Dario"."""
+    return frozenset(
+        name
+        for pair in pairwise(wording.order)
+        for bearer, name in (pair, pair[::-1])
+        if bearer in wording.bearers and name in wording.names
+    )
 
 
 def shares_only_a_unit(old: Wording, new: Wording) -> bool:

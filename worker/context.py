@@ -72,7 +72,7 @@ def worker_context_of(memory: MemoryContext) -> WorkerContext:
     """
     return WorkerContext(
         **{field.name: getattr(memory, field.name) for field in fields(MemoryContext)},
-        extractor=open_extractor(memory.settings, memory.llm, memory.policy),
+        extractor=open_extractor(memory.settings, memory.llm, memory.policy, memory.embedder),
         delayed=DelayedNotifications(partial(notify, memory.celery)),
     )
 

@@ -6,7 +6,7 @@ docs/reference/heads.md has the features, the data and how right they are on aut
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -20,13 +20,19 @@ from policies.language.features import BLOCKS, BUCKETS, FLAG_WEIGHT, Features, f
 from policies.language.flags import FLAGS
 from policies.language.parse import Parsed
 
-Vector: TypeAlias = Sequence[float] | NDArray[np.float32]
 Floats: TypeAlias = NDArray[np.float32]
 
 HEADS: Final = ("worth", "intent", "whose", "certainty", "attribute", "change", "planted")
 NO_ATTRIBUTE: Final = "null"
 CHANGES: Final = ("replaces", "ends", "moves", "corrects")
 """Labels of the head "change" that say that something is otherwise than it was."""
+EMBEDDER: Final = "all-MiniLM-L6-v2-int8"
+"""Whose vectors the second head of worth has learned from."""
+VECTOR_WEIGHT: Final = 2.0
+"""How much a vector weighs beside the words; with 4 worth is right in .809 of authors held out, with 2 in .817."""
+_OPEN: Final = (0.2, 0.8)
+"""Between which chances words leave open what is worth a memory: a third of all utterances, in which the vector finds
+nearly all that it finds in any (.831 right of authors held out, .835 with the vector of every one)."""
 _FILE: Final = "heads.npz"
 
 
@@ -56,6 +62,15 @@ class Judgement:
 
 
 @dataclass(frozen=True)
+class WorthWeights:
+    """The second head of worth: a weight for each bucket and flag, one for each number of a vector, and the bias."""
+
+    places: Floats
+    vector: Floats
+    bias: float
+
+
+@dataclass(frozen=True)
 class Weights:
     """All heads beside each other: a row for each bucket and flag, a column for each label of each head.
 
@@ -71,6 +86,7 @@ class Weights:
     """Where the columns of each head begin."""
     sizes: NDArray[np.intp]
     """How many columns each head has."""
+    by_vector: WorthWeights
 
 
 @lru_cache(maxsize=1)
@@ -84,23 +100,37 @@ def weights() -> Weights:
             start += len(labels[head])
         sizes = np.array([len(labels[head]) for head in HEADS])
         rows = saved["rows"].astype(np.float32)
-        return Weights(rows, saved["scale"], saved["bias"], labels, columns, np.cumsum(sizes) - sizes, sizes)
+        places = saved["worth_places"].astype(np.float32) * saved["worth_scale"]
+        by_vector = WorthWeights(places, saved["worth_vector"], float(saved["worth_bias"]))
+        return Weights(rows, saved["scale"], saved["bias"], labels, columns, np.cumsum(sizes) - sizes, sizes, by_vector)
 
 
 @lru_cache(maxsize=512)
-def judge(
-    text: str,
-    parsed: Parsed | None,
-    before: str = "",
-    language: str = "en",
-    vector: Vector | None = None,  # noqa: ARG001
-) -> Judgement:
+def judge(text: str, parsed: Parsed | None, before: str = "", language: str = "en") -> Judgement:
     """Return what the heads say of an utterance: a sentence, or a short message.
 
     `before` is what the assistant said just before it. Without a parse the heads read words, letters and marks alone:
     nearly as right on `worth` and `intent`, less so on `whose` and `certainty`.
     """
     return _judgement(features_of(text, parsed, before, language), weights())
+
+
+def leaves_worth_open(judgement: Judgement) -> bool:
+    """Return whether words do not settle if an utterance is worth a memory, so that its vector is to be asked."""
+    return _OPEN[0] < judgement.worth < _OPEN[1]
+
+
+@lru_cache(maxsize=512)
+def worth_by_vector(text: str, parsed: Parsed, before: str, vector: tuple[float, ...]) -> float:
+    """Return how likely an English utterance is worth a memory, by its words and by what `EMBEDDER` makes of it."""
+    fitted = weights().by_vector
+    features = features_of(text, parsed, before)
+    score = fitted.bias + VECTOR_WEIGHT * float(np.asarray(vector, dtype=np.float32) @ fitted.vector)
+    for name, places in features.blocks.items():
+        if places:
+            score += float(fitted.places[list(places)].sum()) * BLOCKS[name] / len(places) ** 0.5
+    score += float(fitted.places[[BUCKETS + FLAGS[flag] for flag in features.flags]].sum()) * FLAG_WEIGHT
+    return _yes(score)
 
 
 def _judgement(features: Features, weights: Weights) -> Judgement:

@@ -101,6 +101,8 @@ _NOUNS: Final = word_set(
 )
 _CONTRACTED: Final = re.compile(r"['’](?:m|ve|d|ll|re|s|t)\Z")
 """A verb grown to the end of a word: "I'm", "Tom's"."""
+_NEGATED: Final = re.compile(r"n['’]t\Z", re.IGNORECASE)
+"""A verb that is denied: "doesn't"."""
 _ADVERBIAL: Final = re.compile(r"\w{3,}ly\Z")
 """An adverb, which no name is: "sadly"."""
 NO_NAMES: Final = SimpleNamespace(
@@ -214,7 +216,8 @@ def _until_no_name(words: str) -> str:
     while remaining and _TITLED.match(remaining[0]):
         remaining = remaining[1:]
     for part in remaining:
-        if is_no_name(part) or part.lower() in KIN or _ADVERBIAL.search(part) or _is_sensitive(part):
+        is_smaller = bool(kept_words) and kept_words[0][0].isupper() and part[0].islower() and not _is_particle(part)
+        if is_smaller or is_no_name(part) or part.lower() in KIN or _ADVERBIAL.search(part) or _is_sensitive(part):
             break
         kept_words.append(part)
     while kept_words and _is_particle(kept_words[-1]):
@@ -225,7 +228,12 @@ def _until_no_name(words: str) -> str:
 def is_no_name(word: str) -> bool:
     """Return whether a word is one of every day: a verb, a month, a word of grammar."""
     bare = _CONTRACTED.sub("", word.lower().strip('.,:;!?"“”()'))
-    return bare in NO_NAMES.all or bare in _CALENDAR or bare.removesuffix("s") in _CALENDAR
+    return (
+        _NEGATED.search(word) is not None
+        or bare in NO_NAMES.all
+        or bare in _CALENDAR
+        or bare.removesuffix("s") in _CALENDAR
+    )
 
 
 def _is_particle(word: str) -> bool:

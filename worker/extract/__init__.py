@@ -6,6 +6,7 @@ from memory.metrics import LLM_FALLBACKS, count_llm_dropped
 from schema import AdmittedTurn, Policy
 from schema.errors import SettingsError
 from schema.settings import Settings, variable_of
+from stores.embedding.base import Embedder
 from stores.llm import LLM
 from stores.plugin import load_plugin
 from worker.extract.base import Extractor
@@ -16,16 +17,16 @@ from worker.extract.rules import RulesExtractor
 __all__ = ["AdmittedTurn", "Extractor", "open_extractor"]
 
 
-def open_extractor(settings: Settings, llm: LLM | None, policy: Policy) -> Extractor:
+def open_extractor(settings: Settings, llm: LLM | None, policy: Policy, embedder: Embedder | None = None) -> Extractor:
     """Return the extractor that the settings name; one of the user's own is called with the settings and the language
-    model.
+    model. The rules ask the embedder, if they are given one, where words leave open what is worth a memory.
 
     Models load with the first turn, or with its `prepare()`.
 
     Raises:
         SettingsError: what the setting names cannot be loaded, or no language model is set for it.
     """
-    rules = WithHotPath(RulesExtractor(settings.categories), settings.categories)
+    rules = WithHotPath(RulesExtractor(settings.categories, embedder), settings.categories)
     if settings.extractor == "rules":
         return rules
     if settings.extractor == "llm":

@@ -40,13 +40,14 @@ from schema import (
     Turn,
 )
 from schema.turn import TurnSource
+from stores.embedding.base import Embedder
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.forgetting import Forgetting
 from worker.extract.orders import called_in, instruction, name_told, reminder
 from worker.extract.statement import Statement
 from worker.extract.statements import statements_of
 from worker.extract.utterances import Utterance, heard_in
-from worker.extract.worth import judged
+from worker.extract.worth import ask_vectors, judged
 
 VERSION: Final = "rules-2"
 NAMELESS: Final = "The user"
@@ -69,10 +70,14 @@ _TOLD_BEFORE: Final = re.compile(
 
 
 class RulesExtractor:
-    """Makes candidates by rules. Safe for many threads; what a batch holds together changes nothing."""
+    """Makes candidates by rules. Safe for many threads; what a batch holds together changes nothing.
 
-    def __init__(self, categories: Sequence[str]) -> None:
+    Without an `embedder` words alone say what is worth a memory.
+    """
+
+    def __init__(self, categories: Sequence[str], embedder: Embedder | None = None) -> None:
         self._categories = tuple(categories)
+        self._embedder = embedder
 
     def prepare(self) -> None:
         """Load the models now rather than with the first turn (about two seconds)."""
@@ -86,7 +91,10 @@ class RulesExtractor:
         """
         questions: Mapping[str, Question] = context.questions
         by_turn: dict[str, list[Statement | Forgetting]] = {}
-        for heard in heard_in(turns, questions):
+        messages = heard_in(turns, questions)
+        if self._embedder is not None:
+            ask_vectors(messages, self._embedder)
+        for heard in messages:
             by_turn.setdefault(heard.turn.turn_id, []).extend(statements_of(heard))
         name = context.name
         extracted: list[Candidate | ForgetRequest] = []

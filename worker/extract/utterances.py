@@ -77,7 +77,7 @@ class Utterance:
     it tells the memory to do, `language` the code of its language; `within_request` says that it stands in a question
     or a task, `of_others` that it repeats words of somebody else. `parsed` is None outside English;
     `part` is what of it is left without what only opens or ends it, `shift` where that begins (characters), and
-    `notes` are its dates.
+    `notes` are its dates. `vector` is the embedder's, where words leave open whether it is worth a memory.
     """
 
     turn: Turn
@@ -95,6 +95,7 @@ class Utterance:
     part: Parsed | None = None
     shift: int = 0
     notes: tuple[Note, ...] = ()
+    vector: tuple[float, ...] | None = None
 
     @property
     def end(self) -> int:

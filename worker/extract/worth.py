@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from policies.language.clauses import Mood, Tense, is_of_speaker, main_clauses
 from policies.language.discourse_markers import thanks
-from policies.language.heads import Judgement, judge
+from policies.language.heads import EMBEDDER, Judgement, judge, leaves_worth_open, worth_by_vector
 from policies.language.lexicon import COMMON, GENERAL_TAGS
 from policies.language.parse import Name, Parsed
 from policies.language.people import opens_with_own_people, people_in
@@ -17,7 +19,8 @@ from policies.language.sentences import split_sentences, words
 from policies.language.tellable import speaks_of_self
 from policies.language.wording import content, contents, read
 from policies.pairs import NEWS
-from worker.extract.utterances import Utterance
+from stores.embedding.base import Embedder
+from worker.extract.utterances import Heard, Utterance
 
 _READ_CHARS: Final = 4_000
 _WORTH: Final = 0.5
@@ -233,11 +236,36 @@ def may_be_news(utterance: Utterance) -> bool:
     return bool(wording.cues & _NEWS) or judgement.change in _CHANGES or judgement.news >= _MAY_BE_NEWS
 
 
+def ask_vectors(messages: Sequence[Heard], embedder: Embedder) -> None:
+    """Give the utterances of which words leave open whether they are worth a memory their vectors, all in one call.
+
+    Only the embedder that the head has learned from is asked; with another one words alone decide.
+
+    Raises:
+        EmbedderUnavailable: the embedder cannot be asked now.
+    """
+    if embedder.name != EMBEDDER:
+        return
+    unsure = [
+        (heard, place)
+        for heard in messages
+        for place, utterance in enumerate(heard.utterances)
+        if utterance.parsed is not None and not utterance.asks and leaves_worth_open(judged(utterance))
+    ]
+    vectors = embedder.embed([_unannounced(heard.utterances[place]) for heard, place in unsure]) if unsure else ()
+    for (heard, place), vector in zip(unsure, vectors, strict=True):
+        heard.utterances[place] = replace(heard.utterances[place], vector=tuple(vector.tolist()))
+
+
 def judged(utterance: Utterance) -> Judgement:
     """Return what the heads say of an utterance."""
     before = utterance.asked.text if utterance.asked is not None and utterance.number < 2 else ""
     assert utterance.parsed is not None
-    return judge(_unannounced(utterance), utterance.part or utterance.parsed, before)
+    text, parsed = _unannounced(utterance), utterance.part or utterance.parsed
+    judgement = judge(text, parsed, before)
+    if utterance.vector is None or not leaves_worth_open(judgement):
+        return judgement
+    return replace(judgement, worth=worth_by_vector(text, parsed, before, utterance.vector))
 
 
 def passes_with_the_moment(parsed: Parsed, *, admired: bool = False) -> bool:

@@ -41,6 +41,8 @@ def test_whoever_is_named_last_before_a_sensitive_word_is_told_of(summary: str) 
         ('The user: "Wujek Tadeusz ma raka płuc."', {"Wujek Tadeusz", "Wujek", "Tadeusz"}),
         ('The user: "Klara hat Depressionen."', {"Klara"}),
         ("Farida wears a wig since the chemo.", {"Farida"}),
+        ("Maya's roommate Farida doesn't eat pork, her brother is coeliac.", {"Farida"}),
+        ("Maya's roommate Farida loves bread, her brother is coeliac.", {"Farida"}),
     ],
 )
 def test_without_a_parse_they_are_found_where_they_stand(summary: str, names: set[str]) -> None:
