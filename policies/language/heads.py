@@ -121,7 +121,7 @@ def leaves_worth_open(judgement: Judgement) -> bool:
 
 
 @lru_cache(maxsize=512)
-def worth_by_vector(text: str, parsed: Parsed, before: str, vector: tuple[float, ...]) -> float:
+def worth_by_vector(text: str, parsed: Parsed | None, before: str, vector: tuple[float, ...]) -> float:
     """Return how likely an English utterance is worth a memory, by its words and by what `EMBEDDER` makes of it."""
     fitted = weights().by_vector
     features = features_of(text, parsed, before)

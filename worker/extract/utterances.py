@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Final
 
 import memory.parser.english as language
 from policies.authority import authority_of
 from policies.language.annotation import Note, notes_of, offsets_of
-from policies.language.clauses import Mood, main_clauses
+from policies.language.capacity import capacity_end, capacity_told
+from policies.language.clauses import Mood, Tense, main_clauses
 from policies.language.discourse_markers import discourse_margins
 from policies.language.languages import ENGLISH, language_of
 from policies.language.orders import Order, orders_of
@@ -220,15 +222,17 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
         if any(order.start < sentence.start and end <= order.end for order in heard.orders):
             continue
         asks = not orders and (sentence.text.endswith("?") or _REQUESTS.match(sentence.text) is not None)
-        for piece in _pieces(sentence) if asks else (sentence,):
+        for piece in _told_apart(sentence, asks=asks):
             until = piece.start + len(piece.text)
             if any(start <= piece.start and until <= stop for start, stop in reported):
                 continue
             typed = content[piece.start : piece.start + len(piece.text)]
             spoken = language_of(piece.text, heard.language)
             others = any(start < until and piece.start < stop for start, stop in (*quotes, *reported, *drafted))
+            is_capacity = piece.start == sentence.start and capacity_end(sentence.text) == len(piece.text)
+            read = (capacity_told if is_capacity else spelt)(" ".join(piece.text.split()))
             yield Utterance(
-                heard.turn, message_number, number, piece.start, typed, spelt(" ".join(piece.text.split())),
+                heard.turn, message_number, number, piece.start, typed, read,
                 heard.asked, orders, asks, others, spoken,
             )  # fmt: skip
 
@@ -236,6 +240,16 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
 def _is_ordered(position: int, orders: Iterable[Order]) -> bool:
     """Return whether a place stands in an order to the memory: "pretend I never told you"."""
     return any(order.start <= position < order.end for order in orders)
+
+
+def _told_apart(sentence: Sentence, *, asks: bool) -> Iterator[Sentence]:
+    """Yield what a sentence tells apart: in what capacity somebody speaks, and the parts of a question or a task."""
+    end = capacity_end(sentence.text)
+    if end is not None:
+        yield Sentence(sentence.text[:end], sentence.start)
+        rest = sentence.text[end:].lstrip(" ,")
+        sentence = Sentence(rest, sentence.start + len(sentence.text) - len(rest))
+    yield from _pieces(sentence) if asks else (sentence,)
 
 
 def _pieces(sentence: Sentence) -> Iterator[Sentence]:
@@ -267,6 +281,19 @@ def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
                 n.when.span for n in read.notes if n.when is not None and n.when.span.granularity in ("day", "month")
             ]
             earlier = days[-1] if days else earlier
+        heard.utterances = [
+            utterance
+            for utterance, after in zip_longest(heard.utterances, heard.utterances[1:])
+            if after is None or not _is_of_the_past(utterance, after)
+        ]
+
+
+def _is_of_the_past(capacity: Utterance, after: Utterance) -> bool:
+    """Return whether an utterance says what somebody was when they did what the rest of its sentence tells: "As a
+    student I lived in Oslo"."""
+    if capacity.number != after.number or after.part is None or capacity_end(f"{capacity.text}, I") != len(capacity.text):
+        return False
+    return any(clause.tense is Tense.PAST for clause in main_clauses(after.part))
 
 
 def with_part(utterance: Utterance, part: Parsed) -> Utterance:

@@ -257,7 +257,7 @@ def test_what_the_user_is_called_is_nothing_that_two_statements_share(name: str)
 def test_a_statement_changes_what_it_shares_a_word_with_and_not_what_is_merely_near() -> None:
     moved = candidate("Anna moved from Lisbon to Berlin.", change="moves")
     home, dog = memory("Anna lives in Lisbon."), memory("Anna keeps a dog.", turn_id="dog")
-    near = [Neighbour(home, 0.5, 0.9, 0.9), Neighbour(dog, 0.6, 0.9, 0.9)]
+    near = [Neighbour(home, 0.8, 0.9, 0.9), Neighbour(dog, 0.85, 0.9, 0.9)]
     assert decide(moved, near, (), POLICY, NOON, "Anna").targets == (home.id,)
 
 
