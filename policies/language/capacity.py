@@ -9,10 +9,13 @@ from policies.language.sentences import words
 from policies.language.spelling import Spelt, spelt
 
 _CAPACITY: Final = re.compile(
-    r"as (?P<who>an? (?P<words>[^\W_][^,.;:?!()\n]{1,60}?))(?P<end>,\s|\s(?=(?:i|i['’]?m|i['’]?ve|my|we)\s))", re.IGNORECASE
+    r"as (?P<who>an? (?P<words>[^\W_][^,.;:?!()\n]{1,60}?))(?P<end>,\s|\s(?=(?:i|i['’]?m|i['’]?ve|my|we)\s))",
+    re.IGNORECASE,
 )
 """A sentence that begins with what its speaker is: "As a type 1 diabetic, "."""
-_SPEAKER: Final = re.compile(r"(?:[\w'’-]+\s){0,6}?(?P<who>i|i['’]?m|i['’]?ve|my|me|we|our|us|you|your)\b", re.IGNORECASE)
+_SPEAKER: Final = re.compile(
+    r"(?:[\w'’-]+\s){0,6}?(?P<who>i|i['’]?m|i['’]?ve|my|me|we|our|us|you|your)\b", re.IGNORECASE
+)
 """Whose sentence it is, a few words into it: "how do I"."""
 _ADDRESSED: Final = frozenset({"you", "your"})
 _NOBODY: Final = words(

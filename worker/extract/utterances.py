@@ -291,7 +291,11 @@ def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
 def _is_of_the_past(capacity: Utterance, after: Utterance) -> bool:
     """Return whether an utterance says what somebody was when they did what the rest of its sentence tells: "As a
     student I lived in Oslo"."""
-    if capacity.number != after.number or after.part is None or capacity_end(f"{capacity.text}, I") != len(capacity.text):
+    if (
+        capacity.number != after.number
+        or after.part is None
+        or capacity_end(f"{capacity.text}, I") != len(capacity.text)
+    ):
         return False
     return any(clause.tense is Tense.PAST for clause in main_clauses(after.part))
 

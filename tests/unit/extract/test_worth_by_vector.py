@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,32 +13,23 @@ from policies.language.heads import EMBEDDER, judge, leaves_worth_open, weights,
 from schema import AdmittedTurn, Candidate, Context, Message, Policy, Turn
 from schema.settings import Settings, load_settings
 from stores.embedding import open_embedder
-from stores.embedding.base import Embedder, Vectors
+from stores.embedding.base import Embedder
 from worker.extract import open_extractor
 
 _SURE = "My sister Ola moved to Oslo in May and works as a nurse."
 _SAID = f"stress test came back clean, cardiologist says the ticker's strong. Also got dumped. {_SURE}"
 
 
-@dataclass
-class _Listening:
-    """An embedder that notes what it is asked."""
-
-    inner: Embedder
-    name: str
-    asked: list[tuple[str, ...]] = field(default_factory=list)
-
-    def __getattr__(self, attribute: str) -> object:
-        return getattr(self.inner, attribute)
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        self.asked.append(tuple(texts))
-        return self.inner.embed(texts)
-
-
 @cache
 def _minilm() -> Embedder:
     return open_embedder(load_settings())
+
+
+def _listening(name: str) -> Mock:
+    """Return MiniLM under a name, which notes what it is asked."""
+    listening = Mock(wraps=_minilm())
+    listening.name = name
+    return listening
 
 
 def _told(embedder: Embedder | None) -> list[str]:
@@ -57,9 +47,10 @@ def _told(embedder: Embedder | None) -> list[str]:
 
 
 def test_of_what_words_leave_open_all_is_asked_in_one_call() -> None:
-    listening = _Listening(_minilm(), EMBEDDER)
+    listening = _listening(EMBEDDER)
     _told(listening)
-    (asked,) = listening.asked
+    ((asked,), _) = listening.embed.call_args
+    assert listening.embed.call_count == 1
     assert len(asked) == 2
     assert _SURE not in asked
 
@@ -70,9 +61,9 @@ def test_what_the_vector_finds_worth_a_memory_is_kept() -> None:
 
 
 def test_vectors_of_another_embedder_are_not_asked() -> None:
-    listening = _Listening(_minilm(), "another")
+    listening = _listening("another")
     assert _told(listening) == _told(None)
-    assert not listening.asked
+    assert not listening.embed.called
 
 
 @pytest.mark.parametrize("text", ["I like it here", "went pink", "the door is green"])
