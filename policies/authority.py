@@ -17,6 +17,16 @@ from schema.turn import TurnSource
 USER: Final[TurnSource] = "chat"
 """The user's own words, told in a chat or written on a page."""
 
+SOURCE_CONFIDENCE: Final[dict[TurnSource, float]] = {
+    "chat": 1.0,
+    "system": 0.95,
+    "bank_api": 1.0,
+    "agent": 0.85,
+    "external": 0.75,
+    "instagram": 0.75,
+}
+"""How sure what is extracted of a source's words is, beside the same words in a chat."""
+
 
 @dataclass(frozen=True, slots=True)
 class Authority:

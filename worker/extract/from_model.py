@@ -10,6 +10,7 @@ from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import Final
 
+from policies.authority import SOURCE_CONFIDENCE
 from policies.language.orders import Order, orders_of
 from policies.language.reading.attributes import USER
 from policies.language.stems import plain, stems
@@ -29,7 +30,6 @@ from worker.extract.answer_form import Answer, ToldForgetting, ToldKind, ToldMem
 from worker.extract.classify import category_of, is_hedged, topics_of
 from worker.extract.evidence import denies_more, is_quoted, is_supported
 from worker.extract.prompt_view import ShownTurn
-from worker.extract.rules import SOURCE_CONFIDENCE
 from worker.extract.sentiment import sentiment_of
 
 MAX_ITEMS_A_TURN: Final = 10

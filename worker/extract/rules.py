@@ -10,6 +10,7 @@ from typing import Final
 
 import memory.parser.english as language
 import worker.extract.sentiment as sentiment
+from policies.authority import SOURCE_CONFIDENCE
 from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.coreference import is_of_several, pointer_of
 from policies.language.dates import Looks, find_dates
@@ -39,7 +40,6 @@ from schema import (
     Question,
     Turn,
 )
-from schema.turn import TurnSource
 from stores.embedding.base import Embedder
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.forgetting import Forgetting
@@ -55,14 +55,6 @@ _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
 _MAX_ITEMS_A_TURN: Final = 40
-SOURCE_CONFIDENCE: Final[dict[TurnSource, float]] = {
-    "chat": 1.0,
-    "system": 0.95,
-    "bank_api": 1.0,
-    "agent": 0.85,
-    "external": 0.75,
-    "instagram": 0.75,
-}
 _TOLD_BEFORE: Final = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
 )

@@ -6,10 +6,9 @@ from typing import get_args
 
 import pytest
 
-from policies.authority import AUTHORITIES, may_replace, speaker_of
+from policies.authority import AUTHORITIES, SOURCE_CONFIDENCE, may_replace, speaker_of
 from policies.importance import source_trust
 from schema.turn import TurnSource
-from worker.extract.rules import SOURCE_CONFIDENCE
 
 SOURCES: tuple[TurnSource, ...] = get_args(TurnSource)
 
