@@ -8,9 +8,10 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
 from ipaddress import ip_address
 from threading import Thread
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import structlog
 import uvicorn
@@ -31,6 +32,10 @@ _log = structlog.get_logger()
 _HANGS_SECONDS: Final = 30
 """After how long without an answer a process is taken to hang: uvicorn's five are too few where models load on a busy
 machine."""
+
+_IDLE_SECONDS: Final = 75
+"""For how long a connection may be idle: nginx's default. Who keeps one for longer (httpx 5 seconds, as uvicorn does by
+default, Amazon's balancers 60) may send into one that is just being closed."""
 
 
 def serve(settings: Settings) -> None:
@@ -53,6 +58,7 @@ def serve(settings: Settings) -> None:
         log_level=settings.log_level,
         access_log=False,
         server_header=False,
+        timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=10,
         timeout_worker_healthcheck=_HANGS_SECONDS,
     )
@@ -110,18 +116,39 @@ def _serve_together(config: uvicorn.Config, settings: Settings) -> bool:
             sums = CollectorRegistry()
             MultiProcessCollector(sums, counts)  # type: ignore[no-untyped-call]
             _show_metrics(settings, sums)
-        supervisor = _Processes(config, [bound_port(config)])
+        # Where another program has the port this says so, and ends.
+        with config.bind_socket() as probe:
+            host, port = probe.getsockname()[:2]
+        supervisor = _Processes(config, [cast(socket.socket, _Port(host, port))])
         supervisor.run()
     return all(process.exitcode != STARTUP_FAILURE for process in supervisor.processes)
 
 
-def bound_port(config: uvicorn.Config) -> socket.socket:
-    """Return the socket from which all processes take connections."""
-    port = config.bind_socket()
+class _Port:
+    """A port that becomes a socket of its own in each process to which it is sent.
+
+    From one socket for all the process that wakes first takes every connection that came, and works alone for as long
+    as their clients keep them (asyncio accepts until there is none left): of two processes one had nine tenths of the
+    work. Linux spreads connections evenly over sockets of the same port.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self._host, self._port = host, port
+
+    def __reduce__(self) -> tuple[Callable[[str, int], socket.socket], tuple[str, int]]:
+        return shared_port, (self._host, self._port)
+
+
+def shared_port(host: str, port: int) -> socket.socket:
+    """Return a socket bound to a port that others of this service are bound to as well."""
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     # Connections inherit it. asyncio would set it where a socket says that it is one of TCP, and this one says
     # nothing: the second part of an answer would wait for the client's acknowledgement of the first, 40 ms.
-    port.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return port
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    bound.bind((host, port))
+    return bound
 
 
 class _Processes(Multiprocess):

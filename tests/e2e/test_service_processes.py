@@ -16,9 +16,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 
-from interfaces.http.processes import bound_port
+from interfaces.http.processes import shared_port
 from memory.keys import issue
 from producers import Accepted, Producer
 from producers.spool import Spool
@@ -33,6 +32,7 @@ from tests.fleet.bad_broker import BadBroker
 
 READS, PROCESSES = 60, 2
 SENDERS, TURNS = 6, 80
+CONNECTIONS = 40
 
 
 @dataclass(frozen=True)
@@ -43,42 +43,49 @@ class Together:
     metrics: str
     supervisor: int
     key: str
+    log: Path
 
     def processes(self) -> list[int]:
         return [pid for pid, line in children(self.supervisor).items() if "spawn_main" in line]
 
     @contextmanager
-    def only(self, pid: int) -> Iterator[httpx.Client]:
-        """A client whom this process answers, for the others are stopped."""
+    def at(self, pid: int) -> Iterator[httpx.Client]:
+        """A client whose one connection is with this process."""
         others = [other for other in self.processes() if other != pid]
         for other in others:
             os.kill(other, signal.SIGSTOP)
         try:
-            with self.client() as client:
-                yield client
+            client = self.client()
+            while not _answers(client):
+                client.close()
+                client = self.client()
         finally:
             for other in others:
                 os.kill(other, signal.SIGCONT)
+        with closing(client):
+            yield client
 
     def client(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, headers={"X-API-Key": self.key}, timeout=30.0)
 
     def is_up(self) -> bool:
-        """Whether each of the processes answers."""
-        pids = self.processes()
-        with self.client() as client:
-            return len(pids) == PROCESSES and _answers(client) and all(map(self._answers, pids))
-
-    def _answers(self, pid: int) -> bool:
-        with self.only(pid) as client:
-            return _answers(client)
+        """Whether all processes have come to serve, those too that took the place of others."""
+        pids, said = self.processes(), self.log.read_text()
+        have_begun = all(f"Started server process [{pid}]" in said for pid in pids)
+        are_ready = said.count("Started server process") == said.count("Application startup complete")
+        return len(pids) == PROCESSES and have_begun and are_ready
 
 
 def _answers(client: httpx.Client) -> bool:
     try:
-        return client.get("/readyz", timeout=5.0).is_success
+        return client.get("/livez", timeout=2.0).is_success
     except httpx.HTTPError:
         return False
+
+
+def _sockets(pid: int) -> int:
+    links = (link.readlink() for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink())
+    return sum(link.name.startswith("socket:") for link in links)
 
 
 @contextmanager
@@ -97,9 +104,10 @@ def together(settings: Settings) -> Iterator[Together]:
         AFTERTURN_HTTP_READS_PER_MINUTE=str(READS),
         AFTERTURN_HTTP_WRITES_PER_MINUTE="0",
     )
-    with (home.folder / "serve.log").open("ab") as log:
-        process = subprocess.Popen([*COMMAND, "serve"], env=environment, stdout=log, stderr=log)
-    running = Together(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{metrics}", process.pid, key)
+    log = home.folder / "serve.log"
+    with log.open("ab") as said:
+        process = subprocess.Popen([*COMMAND, "serve"], env=environment, stdout=said, stderr=said)
+    running = Together(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{metrics}", process.pid, key, log)
     try:
         wait_until(running.is_up, "both processes answer", seconds=120)
         yield running
@@ -135,9 +143,9 @@ def left(answer: httpx.Response) -> int:
 
 def test_a_limit_is_one_over_all_processes(service: Together, pair: tuple[int, int]) -> None:
     list_of = {"user_id": "limited"}
-    with service.only(pair[0]) as client:
+    with service.at(pair[0]) as client:
         before = [left(client.get("/api/v1/memories/", params=list_of)) for _ in range(5)][-1]
-    with service.only(pair[1]) as client:
+    with service.at(pair[1]) as client:
         after = left(client.get("/api/v1/memories/", params=list_of))
     # A token comes back each second.
     assert after <= before + 2
@@ -150,33 +158,34 @@ def test_what_one_wrote_or_erased_the_other_knows_at_once(service: Together, pai
         return [memory["content"] for memory in client.get("/api/v1/memories/search", params=ask).json()]
 
     for writing, reading in (pair, pair[::-1]):
-        with service.only(reading) as client:
+        with service.at(reading) as client:
             assert found(client) == []
-        with service.only(writing) as client:
+        with service.at(writing) as client:
             said = {"content": "Anna plays the violin.", "user_id": user}
             created = client.post("/api/v1/memories/", json=said, headers={"Idempotency-Key": f"say{writing}"}).json()
-        with service.only(reading) as client:
+        with service.at(reading) as client:
             assert found(client) == ["Anna plays the violin."]
             again = client.post("/api/v1/memories/", json=said, headers={"Idempotency-Key": f"say{writing}"})
             assert again.json() == created
             erased = client.delete(f"/api/v1/memories/{created['memory_id']}", params={"user_id": user})
             assert erased.status_code == 204
-        with service.only(writing) as client:
+        with service.at(writing) as client:
             assert found(client) == []
 
 
 def test_a_link_opens_pages_once_and_its_session_at_every_process(
     service: Together, pair: tuple[int, int], user: str
 ) -> None:
-    with service.only(pair[0]) as client:
+    with service.at(pair[0]) as client:
         link = client.post(f"/api/v1/subjects/{user}/page-link").json()["url"]
-    with service.only(pair[1]) as client:
+    with service.at(pair[1]) as client:
         came_in = client.get(link)
         session = dict(client.cookies)
         assert came_in.status_code == 303
-    with service.only(pair[0]) as client:
+    with service.at(pair[0]) as client:
         assert client.get(link).status_code != 303
-        assert httpx.get(f"{service.url}/me", cookies=session).status_code == 200
+        client.cookies.update(session)
+        assert client.get("/me").status_code == 200
 
 
 def test_a_listener_at_one_hears_what_comes_through_the_other_and_the_metrics_are_of_both(
@@ -190,18 +199,15 @@ def test_a_listener_at_one_hears_what_comes_through_the_other_and_the_metrics_ar
         stream = stack.enter_context(listening.stream("GET", "/api/v1/events", params={"user_id": user}))
         return stream.iter_lines()
 
-    with ExitStack() as stack, service.client() as listening:
-        with service.only(pair[0]):
-            lines = heard(listening, stack)
-            assert next(lines) == ": listening"
+    with ExitStack() as stack, service.at(pair[0]) as listening, service.at(pair[1]) as client:
+        lines = heard(listening, stack)
+        assert next(lines) == ": listening"
         assert shown("afterturn_sse_listeners") == 1
-        with service.only(pair[1]) as client:
-            client.post("/api/v1/memories/", json={"content": "Anna rows.", "user_id": user})
+        client.post("/api/v1/memories/", json={"content": "Anna rows.", "user_id": user})
         assert any("Anna rows." in line for line in lines)
     wait_until(lambda: shown("afterturn_sse_listeners") == 0, "nobody listens")
-    with ExitStack() as stack, service.client() as listening:
-        with service.only(pair[0]):
-            next(heard(listening, stack))
+    with ExitStack() as stack, service.at(pair[0]) as listening:
+        assert next(heard(listening, stack)) == ": listening"
         answered = shown("afterturn_http_request_duration_seconds_count")
         os.kill(pair[0], signal.SIGKILL)
         wait_until(
@@ -210,6 +216,16 @@ def test_a_listener_at_one_hears_what_comes_through_the_other_and_the_metrics_ar
         # What it had counted stays, and its listeners are gone with it.
         assert shown("afterturn_sse_listeners") == 0
         assert shown("afterturn_http_request_duration_seconds_count") >= answered
+
+
+def test_connections_are_spread_over_all_processes(service: Together, pair: tuple[int, int]) -> None:
+    before = [_sockets(pid) for pid in pair]
+    with ExitStack() as stack:
+        for _ in range(CONNECTIONS):
+            assert _answers(stack.enter_context(service.client()))
+        taken = [_sockets(pid) - earlier for pid, earlier in zip(pair, before, strict=True)]
+    # Where each is as likely at one as at the other, a tenth at one of them comes once in a million runs.
+    assert min(taken) > CONNECTIONS // 10, taken
 
 
 def test_what_a_killed_service_left_in_its_spool_is_handed_over_when_it_starts_again(tmp_path: Path) -> None:
@@ -224,7 +240,7 @@ def test_what_a_killed_service_left_in_its_spool_is_handed_over_when_it_starts_a
 
 
 def test_no_answer_waits_for_the_acknowledgement_of_its_first_part() -> None:
-    with closing(bound_port(uvicorn.Config("none:app", port=0))) as port:
+    with closing(shared_port("127.0.0.1", 0)) as port:
         port.listen()
         with socket.create_connection(port.getsockname()), closing(port.accept()[0]) as connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
