@@ -17,6 +17,8 @@ def ask_all(questions: Mapping[str, Callable[[], Answer]], seconds: float) -> It
     # The pool's threads are daemons: a part that hangs does not hold up the command's end.
     pool = ThreadPool(len(questions))
     asked = [(part, pool.apply_async(question)) for part, question in questions.items()]
+    # One that takes no more work says nothing when the command ends before a part has answered.
+    pool.close()
     for part, answer in asked:
         try:
             yield part, answer.get(max(0.0, deadline - time.monotonic()))
