@@ -12,10 +12,11 @@ import numpy as np
 from memory.context import MemoryContext
 from schema import Subject
 from stores.catalog import IndexJob
-from stores.index.base import Where
+from stores.index.base import Family, Vector, Where
 from stores.open import Stores
 
 _ALL = 10**9
+_PAGE = 1000
 _LOOKED_AT = "afterturn:index:looked-at"
 _LOOKED_SECONDS = 86_400
 
@@ -84,11 +85,33 @@ def queue_again(disagreeing: Sequence[Disagreement], stores: Stores, now: dateti
     )
 
 
-def _look(subject: Subject, stores: Stores) -> set[Disagreement]:
-    versions = stores.catalog.versions(subject)
+def drop_strays(family: Family, subject: Subject, stores: Stores) -> int:
+    """Take out of a family's index what of a subject the catalog does not account for; return how much that was."""
+    dropped = 0
+    while keys := stray_keys(family, subject, stores):
+        stores.index_of(family).delete(subject, keys)
+        dropped += len(keys)
+    return dropped
+
+
+def stray_keys(family: Family, subject: Subject, stores: Stores) -> list[uuid.UUID]:
+    """Return the keys of entries of the subject in a family's index that nothing of the catalog accounts for, a page at
+    most."""
+    hits = stores.index_of(family).query(_anywhere(stores), Where(subject, statuses=()), _PAGE)
+    kept = stores.catalog.families.of(family, subject, [hit.memory_id for hit in hits])
+    return [hit.key for hit in hits if hit.memory_id not in kept]
+
+
+def _anywhere(stores: Stores) -> Vector:
+    """Return a vector for whoever asks for all there is."""
     anywhere = np.zeros(stores.embedder.dimensions, dtype=np.float32)
     anywhere[0] = 1
-    hits = stores.index.query(anywhere, Where(subject, statuses=()), _ALL)
+    return anywhere
+
+
+def _look(subject: Subject, stores: Stores) -> set[Disagreement]:
+    versions = stores.catalog.versions(subject)
+    hits = stores.index.query(_anywhere(stores), Where(subject, statuses=()), _ALL)
     held = {hit.memory_id: (hit.key, hit.version) for hit in hits}
     # An index may find no more than so many: what it did not is asked for by its key.
     missing = [key for id_, (key, _) in versions.items() if id_ not in held]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from memory.agreement import drop_strays
 from schema import Chunk, Memory, Subject
 from schema.errors import IndexUnbuilt, MoveRefused
 from stores.catalog.indexed import text_of
@@ -81,9 +82,13 @@ def _build(stores: Stores, progress: Callable[[int], None]) -> int:
     jobs, target = stores.catalog.reindex_jobs, target_of(stores)
     job = jobs.begin(target, stores.embedder.name, datetime.now(UTC), anew=_has_nothing(stores))
     done, cursor = job.done, job.cursor
+    # Whoever erased something since a move to this index was given up did not tell it.
+    filled = [family for family in Family if stores.index_of(family).count()]
     progress(done)
     while job.finished_at is None and (page := stores.catalog.list_subjects(after=cursor, limit=_SUBJECTS_A_PAGE)):
         for subject in page:
+            for family in filled:
+                drop_strays(family, subject, stores)
             done += _index_all_of(subject, stores)
             progress(done)
         cursor = page[-1]

@@ -12,17 +12,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from memory.agreement import stray_keys
 from memory.context import MemoryContext
 from memory.erasure.queue import Erasure, count_waiting, note_nobodys_letters
 from memory.events import stream_key
 from policies.consolidation import Aftermath
-from schema import Status, Subject
+from schema import Subject
 from schema.errors import BrokerRejected
 from stores.graph import RebuildableGraph
-from stores.index.base import BESIDE, Family, Where
+from stores.index.base import BESIDE, Family
 
-_EVERY_STATUS = tuple(Status)
-_PAGE = 1000
 _BLOCK = 1024 * 1024
 _REWRITE_SECONDS = 20.0
 """For how long the broker's rewriting is waited for: a gigabyte takes some ten seconds."""
@@ -49,10 +48,10 @@ class Proof:
 def look_again(erasure: Erasure, context: MemoryContext, proof: Proof, aftermath: Aftermath | None = None) -> None:
     """Count what is left of what was meant, and of the memories that went for it, where these are known."""
     if erasure.whole:
-        proof.left["index"] = len(stray_entries(erasure.subject, context))
+        proof.left["index"] = len(stray_keys(Family.MEMORIES, erasure.subject, context))
         for family in BESIDE:
             if line_of(family) in proof.removed:
-                proof.left[line_of(family)] = len(stray_beside(family, erasure.subject, context))
+                proof.left[line_of(family)] = len(stray_keys(family, erasure.subject, context))
         proof.left["events"] = len(events_of_erased(erasure, context))
         if not erasure.is_late:
             proof.left |= graph_facts(erasure.subject, context)
@@ -71,26 +70,9 @@ def left_of_memories(subject: Subject, aftermath: Aftermath, context: MemoryCont
     }
 
 
-def stray_entries(subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
-    """Return the keys of index entries of the subject that no memory accounts for, a page at most."""
-    [anywhere] = context.embedder.embed(["anything"])
-    hits = context.index.query(anywhere, Where(subject, statuses=_EVERY_STATUS), _PAGE)
-    memories = context.catalog.memories(subject, [hit.memory_id for hit in hits])
-    return [hit.key for hit in hits if hit.memory_id not in memories]
-
-
 def line_of(family: Family) -> str:
     """Return the line of a proof that counts the vectors of a family beside the memories'."""
     return f"index of {family}"
-
-
-def stray_beside(family: Family, subject: Subject, context: MemoryContext) -> list[uuid.UUID]:
-    """Return the keys of entries of the subject in a family's index that nothing of the catalog accounts for, a page at
-    most."""
-    [anywhere] = context.embedder.embed(["anything"])
-    hits = context.index_of(family).query(anywhere, Where(subject), _PAGE)
-    known = context.catalog.families.of(family, subject, [hit.memory_id for hit in hits])
-    return [hit.key for hit in hits if hit.memory_id not in known]
 
 
 def events_of_erased(erasure: Erasure, context: MemoryContext) -> list[bytes]:

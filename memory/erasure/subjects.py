@@ -16,6 +16,7 @@ from datetime import datetime
 
 import structlog
 
+from memory.agreement import drop_strays
 from memory.context import MemoryContext
 from memory.erasure.authored import erase_authored, note_authored
 from memory.erasure.memories import ERASED, erase_memories
@@ -26,8 +27,6 @@ from memory.erasure.proof import (
     line_of,
     look_again,
     rewrite_broker_file,
-    stray_beside,
-    stray_entries,
 )
 from memory.erasure.queue import Erasure, begin_erasure, drop_waiting
 from memory.events import announce_all, stream_key
@@ -175,11 +174,10 @@ def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof)
         proof.removed.setdefault(line_of(family), 0)
     index_all(subject, context)
     if erasure.whole:
-        proof.removed["index"] = _drop_stray_entries(subject, context)
+        proof.removed["index"] = drop_strays(Family.MEMORIES, subject, context)
         for family in BESIDE:
             if line_of(family) in proof.removed:
-                while keys := stray_beside(family, subject, context):
-                    context.index_of(family).delete(subject, keys)
+                drop_strays(family, subject, context)
         events = events_of_erased(erasure, context)
         proof.removed["events"] = len(events)
         if events:
@@ -197,14 +195,6 @@ def _count_facts(before: dict[str, int], subject: Subject, context: MemoryContex
     """Note how many facts left a graph of its own."""
     after = graph_facts(subject, context)
     proof.removed |= {name: max(0, count - after.get(name, 0)) for name, count in before.items()}
-
-
-def _drop_stray_entries(subject: Subject, context: MemoryContext) -> int:
-    dropped = 0
-    while keys := stray_entries(subject, context):
-        context.index.delete(subject, keys)
-        dropped += len(keys)
-    return dropped
 
 
 def _finish(erasure: Erasure, proof: Proof, context: MemoryContext, now: datetime) -> None:

@@ -157,6 +157,21 @@ def test_an_index_that_was_lost_after_its_move_is_built_again(old: Stores, new: 
     assert held(new, ANNA) == ids(new, ANNA)
 
 
+def test_what_was_erased_since_a_move_was_given_up_is_not_in_its_index_when_it_is_built_again(
+    old: Stores, new: Stores
+) -> None:
+    reindex(new)
+    give_up(old)
+    gone = a_memory("t0")
+    old.catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(gone,)))
+    line = AuditEntry(action=AuditAction.DELETED, **BERT.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
+    old.catalog.erasures.wipe(BERT, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
+    assert reindex(new) == 5
+    assert held(new, ANNA) == ids(new, ANNA)
+    assert held(new, BERT) == set()
+    assert held(new, NAMESAKE) == ids(new, NAMESAKE)
+
+
 # -- one move at a time ------------------------------------------------------------------------------------------------
 
 
