@@ -54,10 +54,11 @@ def require_room(draft: Draft) -> None:
         QuotaExceeded: one did.
     """
     if draft.over_quota:
+        scope = draft.room.memories_scope
         raise QuotaExceeded(
-            f"this {draft.room.memories_scope} has as many memories as {_variable(draft.room.memories_scope)} allows: "
-            "nothing was kept. Forget some, or raise it",
-            scope=draft.room.memories_scope,
+            f"this {scope} has as many memories as AFTERTURN_QUOTA_{scope.upper()}_MEMORIES allows: nothing was kept. "
+            "Forget some, or raise it",
+            scope=scope,
         )
 
 
@@ -98,7 +99,3 @@ def _counted(name: str, count: Callable[[], int], context: MemoryContext) -> int
 
 def _scope(name: str) -> Scope:
     return "tenant" if name == "tenant" else "user"
-
-
-def _variable(scope: Scope) -> str:
-    return f"AFTERTURN_QUOTA_{scope.upper()}_MEMORIES"

@@ -197,7 +197,9 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
     path's candidate is not kept, for what became of it is a memory, nor is what was said before the turn. `names` are
     those of others that are left out.
     """
-    masking = policy.model_copy(update={"personal_identifiers": "mask"}) if _drops(policy) else policy
+    masking = (
+        policy.model_copy(update={"personal_identifiers": "mask"}) if policy.personal_identifiers == "drop" else policy
+    )
     others = tuple(names)
 
     def kept(text: str) -> str:
@@ -231,10 +233,6 @@ def attachment_kept(attachment: Attachment, kept: Callable[[str], str]) -> Attac
         "title": (kept(attachment.title) or None) if attachment.title else None,
     }
     return attachment.model_copy(update=update)
-
-
-def _drops(policy: Policy) -> bool:
-    return policy.personal_identifiers == "drop"
 
 
 def _hiding(hidden: Iterable[str], text: str) -> str:

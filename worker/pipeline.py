@@ -158,7 +158,8 @@ def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: Worker
             hit("after_extract")
             draft.made_by = _made_by(extraction)
         with stage("screen"):
-            kept = list(screened(extraction, _turns_by_id(fresh), preferences, draft, context))
+            turns_by_id = {arrived.turn.turn_id: arrived.turn for arrived in fresh}
+            kept = list(screened(extraction, turns_by_id, preferences, draft, context))
             topics = topics_after(extraction, turns, conversation, preferences, context.policy)
         with stage("score"):
             in_order = (_as_of_arrival(item, arrivals[item.turn_id]) for item in kept)
@@ -208,10 +209,6 @@ def _made_by(extraction: Extraction) -> dict[str, str | int]:
         "batch_prompt_tokens": extraction.prompt_tokens,
         "batch_completion_tokens": extraction.completion_tokens,
     }
-
-
-def _turns_by_id(received: Sequence[ReceivedTurn]) -> dict[str, Turn]:
-    return {arrived.turn.turn_id: arrived.turn for arrived in received}
 
 
 def _origins(received: Sequence[ReceivedTurn]) -> dict[str, Origin]:

@@ -74,7 +74,7 @@ def erase_subject(
         )
         facts = graph_facts(subject, context)
         rows, memories = erasures.wipe(subject, lease.token, tombstone, line)
-        proof.removed |= {line_of(family): rows[table] for family, table in _tables_beside() if rows.get(table)}
+        proof.removed |= {line_of(family): rows[table] for family in BESIDE if rows.get(table := TABLES[family].name)}
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items() if count}
         _clear(erasure, lease, context, proof)
         proof.removed["index"] += len(memories)
@@ -185,10 +185,6 @@ def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof)
     else:
         announce_all(subject, context)
     proof.removed |= drop_waiting(erasure, lease, context)
-
-
-def _tables_beside() -> list[tuple[Family, str]]:
-    return [(family, TABLES[family].name) for family in BESIDE]
 
 
 def _count_facts(before: dict[str, int], subject: Subject, context: MemoryContext, proof: Proof) -> None:
