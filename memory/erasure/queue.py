@@ -21,8 +21,6 @@ _TENANT = "tenant_id"
 _NAMES_SOMEBODY: Final = re.compile(r'"(?:user|subject)_id"\s*:\s*["\d]')
 """Where JSON says whose something is, backslashes left out: '"user_id": "anna"'."""
 
-_NAMED: Final = 20
-
 
 @dataclass(frozen=True)
 class Erasure:
@@ -105,13 +103,12 @@ def names_nobody(turn: Any) -> bool:
 
 def note_nobodys_letters(context: MemoryContext) -> list[str]:
     """Return what an erasure says of dead letters that name nobody: whose words they hold only a person can tell."""
-    ids = [letter.id for letter in read_dead_letters(context.redis) if letter.turn and names_nobody(letter.turn)]
-    if not ids:
+    count = sum(bool(letter.turn) and names_nobody(letter.turn) for letter in read_dead_letters(context.redis))
+    if not count:
         return []
-    named = ", ".join(ids[:_NAMED]) + (" ..." if len(ids) > _NAMED else "")
     return [
-        f"of the dead letters {len(ids)} name no user and stay, though anybody's words may be in them: {named}. Look "
-        "at them with `afterturn dead-letters show ID`, and take them away with `afterturn dead-letters drop ID`"
+        f"dead letters that name no user stay, though anybody's words may be in them: there are {count}. Whoever runs "
+        "the fleet finds them with `afterturn dead-letters list`, and can `show` and `drop` them"
     ]
 
 
