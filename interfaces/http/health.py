@@ -15,12 +15,15 @@ from schema.errors import AfterturnError
 router = APIRouter(tags=["health"])
 
 
+# What watches a service from outside mostly asks with HEAD.
+@router.head("/livez", include_in_schema=False)
 @router.get("/livez", summary="Whether the process answers; asks no store")
 def livez() -> dict[str, Any]:
     """Answer at once: a store that is away is no reason to start the process again."""
     return {"status": "ok"}
 
 
+@router.head("/readyz", include_in_schema=False, response_model=None)
 @router.get("/readyz", summary="Whether the stores answer", response_model=None)
 def readyz(service: Opened) -> dict[str, Any] | Response:
     """Ask the broker and the catalog, which every route needs."""

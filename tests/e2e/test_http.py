@@ -137,6 +137,9 @@ def test_an_answer_has_the_id_of_its_request(backend: httpx.Client) -> None:
 def test_a_service_whose_stores_answer_is_ready(backend: httpx.Client) -> None:
     assert backend.get("/livez").json() == {"status": "ok"}
     assert backend.get("/readyz").json() == {"status": "ok"}
+    for path in ("/livez", "/readyz"):
+        watched = backend.head(path)
+        assert (watched.status_code, watched.content) == (200, b"")
 
 
 def test_a_service_without_a_broker_lives_and_is_not_ready(tmp_path: Any) -> None:
