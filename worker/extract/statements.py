@@ -50,6 +50,12 @@ _NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|inst
 _LONGEST_NAME: Final = 4
 """Words."""
 _NAME_CHARS: Final = 60
+_INVENTED: Final = re.compile(
+    r"\b(?:stor(?:y|ies)|novels?|scenes?|scripts?|screenplay|tales?|fairytales?|chapters?|characters?|fan ?fic\w*|plot|"
+    r"role-?play|play|sketch|jokes?|riddles?|fables?|myths?|pretend|imagine|translate|proofread)\b",
+    re.IGNORECASE,
+)
+"""Of what people are made up, or another's: "a story about my sister Anna"."""
 
 
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
@@ -134,7 +140,7 @@ def _take(
     pointer = pointer_of(part)
     goes_on = pointer is not None and len(part.tokens) > 4 and not utterance.asks and not is_remark(utterance)
     if not goes_on and not is_worth_keeping(utterance):
-        statements += _news(utterance, quote=pointer is not None)
+        statements += _news(utterance, quote=pointer is not None) or _named_in_passing(utterance, part)
         return
     if pointer is None and (last is None or not leans_back(part)):
         statements.append(Statement([utterance], quote=_TAKEN_BACK.search(utterance.text) is not None))
@@ -159,6 +165,17 @@ def _corrects(utterance: Utterance, part: Parsed, before: Utterance | None) -> b
 def _news(utterance: Utterance, *, quote: bool) -> list[Statement]:
     """Return an utterance that is worth a memory only if it changes something that is known; empty if it cannot."""
     return [Statement([utterance], quote=quote, only_as_news=True)] if may_be_news(utterance) else []
+
+
+def _named_in_passing(utterance: Utterance, part: Parsed) -> list[Statement]:
+    """Return who the speaker's people are whom a question or a task calls by name: "a card for our daughter Lila"."""
+    if not (utterance.asks or utterance.within_request) or utterance.of_others or _INVENTED.search(utterance.text):
+        return []
+    return [
+        Statement([utterance], "named", words=f"my {person.phrase.removesuffix(person.name).strip(' ,')} is {person.name}")
+        for person in people_in(part)
+        if person.of_speaker and person.noun is not None and person.name is not None and person.gender != "they"
+    ]
 
 
 def _supported(utterance: Utterance, before: Utterance | None) -> Statement | None:

@@ -110,13 +110,13 @@ class Utterance:
 
     @property
     def asks(self) -> bool:
-        """Return whether it asks or orders and tells nothing."""
+        """Return whether it asks, orders or supposes, and tells nothing."""
         if self.text.rstrip(" )\"'!").endswith("?"):
             return True
         if self.parsed is None:
             return False
         tops = main_clauses(self.part or self.parsed)
-        return bool(tops) and tops[0].mood in (Mood.ASKING, Mood.ORDER)
+        return bool(tops) and tops[0].mood in (Mood.ASKING, Mood.ORDER, Mood.SUPPOSING)
 
 
 @dataclass

@@ -135,6 +135,36 @@ def test_what_is_said_beside_a_task_is_kept_and_the_task_is_not(extractor: Extra
     assert _summaries(extractor, "how do i tell my boss that i am late") == []
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Make a card for our daughter Lila's first birthday", ["Maya's daughter is Lila."]),
+        ("What should I get my boss Helen for her birthday?", ["Maya's boss is Helen."]),
+        ("Write a story about my sister Anna and a dragon", []),
+        ("Plan a party for my twins Ava and Ben", []),
+        ("Translate: what does my wife Lucy want?", []),
+    ],
+)
+def test_whom_a_request_calls_by_name_is_known_by_it(extractor: Extractor, said: str, kept: list[str]) -> None:
+    assert _summaries(extractor, said) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("As a type 1 diabetic, can I have dates before a run?", ["Maya is a type 1 diabetic."]),
+        ("As a nurse I work nights, any tips for sleeping?", ["Maya is a nurse.", "Maya works nights."]),
+        ("As a lawyer, what would you advise me to do?", []),
+        ("As a student I lived in Oslo", ["Maya lived in Oslo."]),
+        ("if i had three kids and made 60k what would my tax be", []),
+    ],
+)
+def test_in_what_capacity_one_asks_is_told_and_what_is_supposed_is_not(
+    extractor: Extractor, said: str, kept: list[str]
+) -> None:
+    assert _summaries(extractor, said) == kept
+
+
 def test_what_others_did_to_the_user_and_the_days_of_others_are_kept(extractor: Extractor) -> None:
     [told] = _summaries(extractor, "The doctor has put me on iron pills, I must not skip them")
     assert told.startswith("The doctor has put Maya on iron pills")
