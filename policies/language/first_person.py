@@ -66,7 +66,8 @@ def first_person_clauses(words: Sequence[str]) -> set[str]:
         elif head in _MENTAL:
             kinds.add("mental_verb")
         elif helper in _BE and head:
-            kinds.add("ongoing" if head.endswith("ing") else "polite_state" if head in _POLITE_STATE else "state")
+            is_polite = head in _POLITE_STATE and (head != "with" or following == "you")
+            kinds.add("ongoing" if head.endswith("ing") else "polite_state" if is_polite else "state")
         elif helper in _HAVE and (head in _COUNTED or head[:1].isdigit()):
             kinds.add("owns")
         elif head:

@@ -172,7 +172,9 @@ def _named_in_passing(utterance: Utterance, part: Parsed) -> list[Statement]:
     if not (utterance.asks or utterance.within_request) or utterance.of_others or _INVENTED.search(utterance.text):
         return []
     return [
-        Statement([utterance], "named", words=f"my {person.phrase.removesuffix(person.name).strip(' ,')} is {person.name}")
+        Statement(
+            [utterance], "named", words=f"my {person.phrase.removesuffix(person.name).strip(' ,')} is {person.name}"
+        )
         for person in people_in(part)
         if person.of_speaker and person.noun is not None and person.name is not None and person.gender != "they"
     ]

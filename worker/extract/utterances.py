@@ -38,6 +38,14 @@ _REQUESTS: Final = re.compile(
 """How a request to the assistant begins: "could you", "tell me"."""
 _PIECE: Final = re.compile(r", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)")
 """Between the pieces of a request: "book a table, i am vegan"."""
+_ASKS_BEHIND: Final = re.compile(
+    r"(?:, | - | – |; )(?:(?:and|but|so) )?(?P<asked>"
+    r"(?:what|how|why)(?:'s| (?:do|does|did|is|are|can|could|should|would|will)\b)|"
+    r"(?:where|when|who|which(?: \w+)?) (?:do|does|did|can|could|should|would|will) (?:i|we|you|one|they|he|she|it)\b|"
+    r"(?:can|could|should|would|will|do|does|is|are) (?:i|we|you|one|they|he|she|it|there|this|that|anyone)\b)",
+    re.IGNORECASE,
+)
+"""A question behind what is told, with no mark of one: "moving on the first, does one tip movers"."""
 _SHARED: Final = re.compile(
     r"\[(?:i |you )?(?:shares?|shared|sends?|sent|attach(?:es|ed)|posts?|posted|uploads?|uploaded|image|photo|picture|"
     r"video)(?:[:,] ?| )(?P<what>[^\[\]\n]{3,200})\]",
@@ -222,7 +230,7 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
         if any(order.start < sentence.start and end <= order.end for order in heard.orders):
             continue
         asks = not orders and (sentence.text.endswith("?") or _REQUESTS.match(sentence.text) is not None)
-        for piece in _told_apart(sentence, asks=asks):
+        for piece, within_request in _told_apart(sentence, asks=asks):
             until = piece.start + len(piece.text)
             if any(start <= piece.start and until <= stop for start, stop in reported):
                 continue
@@ -233,7 +241,7 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
             read = (capacity_told if is_capacity else spelt)(" ".join(piece.text.split()))
             yield Utterance(
                 heard.turn, message_number, number, piece.start, typed, read,
-                heard.asked, orders, asks, others, spoken,
+                heard.asked, orders, within_request, others, spoken,
             )  # fmt: skip
 
 
@@ -242,14 +250,21 @@ def _is_ordered(position: int, orders: Iterable[Order]) -> bool:
     return any(order.start <= position < order.end for order in orders)
 
 
-def _told_apart(sentence: Sentence, *, asks: bool) -> Iterator[Sentence]:
-    """Yield what a sentence tells apart: in what capacity somebody speaks, and the parts of a question or a task."""
+def _told_apart(sentence: Sentence, *, asks: bool) -> Iterator[tuple[Sentence, bool]]:
+    """Yield what a sentence tells apart, and whether it stands in a request: in what capacity somebody speaks, the
+    parts of a question or a task, and what stands before a question that nothing marks as one."""
     end = capacity_end(sentence.text)
     if end is not None:
-        yield Sentence(sentence.text[:end], sentence.start)
+        yield Sentence(sentence.text[:end], sentence.start), asks
         rest = sentence.text[end:].lstrip(" ,")
         sentence = Sentence(rest, sentence.start + len(sentence.text) - len(rest))
-    yield from _pieces(sentence) if asks else (sentence,)
+    question = None if asks else _ASKS_BEHIND.search(sentence.text)
+    if question is not None:
+        yield Sentence(sentence.text[: question.start()], sentence.start), False
+        begin = question.start("asked")
+        sentence = Sentence(sentence.text[begin:], sentence.start + begin)
+    is_request = asks or question is not None
+    yield from ((piece, is_request) for piece in (_pieces(sentence) if is_request else (sentence,)))
 
 
 def _pieces(sentence: Sentence) -> Iterator[Sentence]:

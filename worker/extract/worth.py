@@ -39,7 +39,7 @@ _BEING: Final = frozenset({"am", "'m", "is", "'s", "are", "'re"})
 _LIKES: Final = contents(["like", "hate", "prefer"])
 _FELT: Final = words("was were been felt had loved learned learnt enjoyed thought realized realised knew wanted")
 _SURE: Final = 0.9
-_SURE_WORTH: Final = 0.8
+_SURE_WORTH: Final = 0.65
 """From where on the head is believed against a form that mostly is a remark: "The baby has a milk allergy"."""
 _REACTIONS: Final = frozenset({"reaction", "suggestion", "polite_state"})
 _FEWEST_WORDS: Final = 3
