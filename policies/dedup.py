@@ -17,6 +17,7 @@ from policies.pairs import (
     NEWS,
     SAME_FROM,
     another_bearer,
+    begins_with_another,
     changed_share,
     cues_about,
     features_of,
@@ -207,7 +208,8 @@ def _judge(
     same = same_share(features) if mergeable and cosine >= _SCALE[0] else 0.0
     if mergeable and by_facts is SameFact.SAME and not features["numbers clash"]:
         return SameFact.SAME
-    may_change = _may_change(candidate, memory, new) and not shares_only_a_unit(old, new)
+    is_of_another = begins_with_another(old, new) or shares_only_a_unit(old, new)
+    may_change = _may_change(candidate, memory, new) and not is_of_another
     changed = changed_share(features) if may_change else 0.0
     if max(same - SAME_FROM, changed - CHANGED_FROM) >= 0:
         return SameFact.SAME if same >= changed else SameFact.CHANGED

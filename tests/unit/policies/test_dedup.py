@@ -261,6 +261,14 @@ def test_a_statement_changes_what_it_shares_a_word_with_and_not_what_is_merely_n
     assert decide(moved, near, (), POLICY, NOON, "Anna").targets == (home.id,)
 
 
+def test_what_another_does_changes_nothing_of_the_user() -> None:
+    quit_ = candidate("Anna's flatmate Dario just quit Ikea.", change="ends")
+    works = memory("Anna works at Ikea.")
+    assert decide(quit_, [Neighbour(works, 0.8, 0.9, 0.9)], (), POLICY, NOON, "Anna").action is CREATE
+    tom = memory("Anna's flatmate Dario works at Ikea.")
+    assert decide(quit_, [Neighbour(tom, 0.8, 0.9, 0.9)], (), POLICY, NOON, "Anna").targets == (tom.id,)
+
+
 def test_what_goes_on_without_a_date_ends_with_news_of_it_and_what_happened_does_not() -> None:
     broke_up = candidate("Maya and Leo broke up.", type=MemoryType.EPISODIC, occurred_at=NOON)
     together = memory("Maya and Leo are together.", type=MemoryType.EPISODIC, occurred_at=NOON, said_at=NOON)
