@@ -151,10 +151,14 @@ def _is_repeated(old: Wording, new: Wording) -> bool:
 def another_bearer(old: Wording, new: Wording) -> bool:
     """Return whether one statement tells of somebody beside the user whom the other does not name, nor means by a
     pronoun."""
+    named_in_old, named_in_new = _named_bearers(old), _named_bearers(new)
+    # Two friends by name are two, unless news make one of them the other: "my new boss is Ruth".
+    if named_in_old and named_in_new and not named_in_old & named_in_new and not new.cues & {*NEWS, "fresh"}:
+        return True
     if old.bearers == new.bearers:
         return False
     shared_names = (old.names | new.names) & old.words & new.words
-    named_bearers = _named_bearers(old) | _named_bearers(new)
+    named_bearers = named_in_old | named_in_new
     if shared_names and (not named_bearers or named_bearers & shared_names):
         return False
     if old.bearers and new.bearers:
