@@ -25,6 +25,7 @@ from worker.extract.worth import (
     admires_what_is_shown,
     is_remark,
     is_worth_keeping,
+    judged,
     may_be_news,
     tells_nothing,
 )
@@ -50,6 +51,12 @@ _NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|inst
 _LONGEST_NAME: Final = 4
 """Words."""
 _NAME_CHARS: Final = 60
+_FEWEST_BESIDE: Final = 3
+"""Words of what is told beside an order; fewer are a part of it: "please also"."""
+_FEWEST_TO_KEEP: Final = 2
+"""Words that are to be remembered by an order behind them: "gluten intolerant, remember this"."""
+_TOLD: Final = 0.5
+"""From where on the head is believed against a parse that finds an order: "dentist the 16th, put that somewhere"."""
 _INVENTED: Final = re.compile(
     r"\b(?:stor(?:y|ies)|novels?|scenes?|scripts?|screenplay|tales?|fairytales?|chapters?|characters?|fan ?fic\w*|plot|"
     r"role-?play|play|sketch|jokes?|riddles?|fables?|myths?|pretend|imagine|translate|proofread)\b",
@@ -257,7 +264,9 @@ def _obey(
     """Take what the orders of an utterance ask to be kept or forgotten, and what is told beside them."""
     begin, waiting = utterance.start, None
     for order in (*utterance.orders, None):
-        remainder = without_order(utterance, begin, order.start if order else utterance.end)
+        is_kept = order is not None and order.reaches_back and order.intent in _KEEPING
+        end = order.start if order else utterance.end
+        remainder = without_order(utterance, begin, end, _FEWEST_TO_KEEP if is_kept else _FEWEST_BESIDE)
         if remainder is not None:
             kept = len(statements)
             if waiting is None:
@@ -289,7 +298,7 @@ def _reaching_back(
     if order.intent not in _KEEPING:
         return None
     is_taken = last is not None and before is not None and last.last.start == before.start
-    if before is not None and not before.asks and not is_taken:
+    if before is not None and not is_taken and (not before.asks or judged(before).worth >= _TOLD):
         statements.append(last := Statement([before], quote=before.language != ENGLISH))
     if last is not None:
         _marked(last, order)

@@ -65,7 +65,6 @@ _MADE_UP: Final = re.compile(
 
 
 _IS_JOINT: Final = frozenset({",", ";", ":", "-", "–", "—", "and", "but", "so", "please", "pls", "."}).__contains__
-_FEWEST_WORDS: Final = 3
 _LEAVES_WORDS: Final = frozenset({"remember", "remind", "pin", "private", "style", "never_mention"})
 _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
 """A full stop that ends no sentence in German: "am 3."."""
@@ -328,9 +327,9 @@ def with_part(utterance: Utterance, part: Parsed) -> Utterance:
     return replace(utterance, text=text, spelt=Spelt(text), part=part, shift=0, notes=notes)
 
 
-def without_order(utterance: Utterance, start: int, end: int) -> Utterance | None:
-    """Return what of an utterance stands between two places of its message (characters), None if that is next to
-    nothing."""
+def without_order(utterance: Utterance, start: int, end: int, fewest_words: int) -> Utterance | None:
+    """Return what of an utterance stands between two places of its message (characters), None if that has fewer
+    words."""
     if utterance.parsed is None:
         return None
     typed = [utterance.start + utterance.spelt.typed(offset) for offset in offsets_of(utterance.parsed)]
@@ -339,7 +338,7 @@ def without_order(utterance: Utterance, start: int, end: int) -> Utterance | Non
         inside.pop(0)
     while inside and _IS_JOINT(utterance.parsed.tokens[inside[-1]].lower):
         inside.pop()
-    if len(inside) < _FEWEST_WORDS:
+    if len(inside) < fewest_words:
         return None
     whole = replace(utterance, part=utterance.parsed, shift=0, orders=())
     return with_part(whole, utterance.parsed.slice(inside[0], inside[-1] + 1))

@@ -165,6 +165,21 @@ def test_in_what_capacity_one_asks_is_told_and_what_is_supposed_is_not(
     assert _summaries(extractor, said) == kept
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("nut allergy, remember this please", ['Maya: "nut allergy."']),
+        (
+            "dentist the 16th of April 9am, put that somewhere",
+            ['Maya: "dentist the 16th of April [16 April 2027] 9am."'],
+        ),
+        ("write me a poem, remember this", []),
+    ],
+)
+def test_few_words_are_enough_where_they_are_to_be_remembered(extractor: Extractor, said: str, kept: list[str]) -> None:
+    assert _summaries(extractor, said) == kept
+
+
 def test_what_others_did_to_the_user_and_the_days_of_others_are_kept(extractor: Extractor) -> None:
     [told] = _summaries(extractor, "The doctor has put me on iron pills, I must not skip them")
     assert told.startswith("The doctor has put Maya on iron pills")
