@@ -213,7 +213,9 @@ def _judge(
     changed = changed_share(features) if may_change else 0.0
     if max(same - SAME_FROM, changed - CHANGED_FROM) >= 0:
         return SameFact.SAME if same >= changed else SameFact.CHANGED
-    return SameFact.UNSURE if same >= _MAYBE_SAME or changed >= _MAYBE_CHANGED else SameFact.DIFFERENT
+    # Another value of the same attribute is a question at the least.
+    in_doubt = same >= _MAYBE_SAME or changed >= _MAYBE_CHANGED or by_facts is SameFact.CHANGED
+    return SameFact.UNSURE if in_doubt else SameFact.DIFFERENT
 
 
 def _spoken(candidate: Candidate, name: str = "") -> Wording:
