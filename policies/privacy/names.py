@@ -131,10 +131,18 @@ def names_in(sentence: str, people: Sequence[str], things: Sequence[str], own: S
         for match in (*_relatives(sentence), *_subjects(sentence), *_owners(sentence)):
             if name := _until_no_name(match["name"]):
                 names[name] = None
-    for name in people:
+    for name in map(_without_kin, people):
         if name in sentence:
             names[name] = None
     return tuple(name for name in names if not _is_own(name, mine) and _tells_somebody(name))
+
+
+def _without_kin(name: str) -> str:
+    """Return a name without what its bearer is to somebody: "roomie Kai" is Kai."""
+    words = name.split(" ")
+    while len(words) > 1 and words[0].lower() in KIN:
+        words = words[1:]
+    return " ".join(words)
 
 
 def _of_run(run: str, *, at_start: bool) -> Iterator[str]:

@@ -49,6 +49,13 @@ def test_without_a_parse_they_are_found_where_they_stand(summary: str, names: se
     assert set(names_in(summary)) == names
 
 
+def test_what_somebody_is_to_the_user_is_no_part_of_their_name() -> None:
+    told = 'Maya: "roomie Kai just got top surgery after the cancer."'
+    names = names_in(told, "roomie Kai")
+    assert names == ("Kai",)
+    assert with_relation(without_names(told, names)) == 'Maya: "roomie just got top surgery after the cancer."'
+
+
 @pytest.mark.parametrize(
     "summary",
     [
