@@ -269,6 +269,21 @@ def test_what_another_does_changes_nothing_of_the_user() -> None:
     assert decide(quit_, [Neighbour(tom, 0.8, 0.9, 0.9)], (), POLICY, NOON, "Anna").targets == (tom.id,)
 
 
+def test_news_of_another_attribute_changes_no_event_to_come() -> None:
+    home = Fact(entity="Ines", verb="lives in", object="Oslo", attribute="home_city")
+    moved = candidate("Maya's sister Ines moved to Oslo.", change="moves", facts=(home,))
+    wedding = memory(
+        "Maya's sister Ines is getting married in Porto.",
+        type=MemoryType.EPISODIC,
+        said_at=NOON,
+        occurred_at=NOON + timedelta(days=30),
+    )
+    near = [Neighbour(wedding, 0.7)]
+    assert decide(moved, near, (), POLICY, NOON, "Maya").action is CREATE
+    put_off = candidate("Ines moved the wedding in Porto to January.", change="moves")
+    assert decide(put_off, near, (), POLICY, NOON, "Maya").targets == (wedding.id,)
+
+
 def test_what_goes_on_without_a_date_ends_with_news_of_it_and_what_happened_does_not() -> None:
     broke_up = candidate("Maya and Leo broke up.", type=MemoryType.EPISODIC, occurred_at=NOON)
     together = memory("Maya and Leo are together.", type=MemoryType.EPISODIC, occurred_at=NOON, said_at=NOON)
