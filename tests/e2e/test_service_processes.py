@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -143,12 +145,13 @@ def left(answer: httpx.Response) -> int:
 
 def test_a_limit_is_one_over_all_processes(service: Together, pair: tuple[int, int]) -> None:
     list_of = {"user_id": "limited"}
+    began = time.monotonic()
     with service.at(pair[0]) as client:
-        before = [left(client.get("/api/v1/memories/", params=list_of)) for _ in range(5)][-1]
+        before = [left(client.get("/api/v1/memories/", params=list_of)) for _ in range(20)][-1]
     with service.at(pair[1]) as client:
         after = left(client.get("/api/v1/memories/", params=list_of))
     # A token comes back each second.
-    assert after <= before + 2
+    assert after <= before + math.ceil(time.monotonic() - began)
 
 
 def test_what_one_wrote_or_erased_the_other_knows_at_once(service: Together, pair: tuple[int, int], user: str) -> None:

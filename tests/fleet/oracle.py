@@ -88,7 +88,8 @@ class Notes:
     def note(self, **what: Any) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / f"{os.getpid()}.calls").open("ab", buffering=0) as calls:
-            calls.write(json.dumps(what | {"at": time.monotonic()}).encode() + b"\n")
+            # The end of a line comes first: where there is room for no more than that, nothing half is left.
+            calls.write(b"\n" + json.dumps(what | {"at": time.monotonic()}).encode())
 
     def calls(self) -> list[Call]:
         """All calls that were made, in the order in which they began."""
@@ -98,8 +99,7 @@ class Notes:
 
 def _calls(path: Path) -> Iterator[Call]:
     begun, ended = {}, {}
-    for line in path.read_text().splitlines():
-        note = json.loads(line)
+    for note in map(json.loads, filter(None, path.read_text().splitlines())):
         if "ends" in note:
             ended[note["ends"]] = note["at"]
         else:
