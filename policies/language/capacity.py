@@ -9,7 +9,7 @@ from policies.language.sentences import words
 from policies.language.spelling import Spelt, spelt
 
 _CAPACITY: Final = re.compile(
-    r"as (?P<who>an? (?P<words>[^\W_][^,.;:?!()\n]{1,60}?))(?P<end>,\s|\s(?=(?:i|i['’]?m|i['’]?ve|my|we)\s))",
+    r"as (?P<who>an? (?P<words>[^\W_][^,.;:?!()\n]{1,60}?))(?:,\s|\s(?=(?:i|i['’]?m|i['’]?ve|my|we)\s))",
     re.IGNORECASE,
 )
 """A sentence that begins with what its speaker is: "As a type 1 diabetic, "."""

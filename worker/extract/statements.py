@@ -55,8 +55,9 @@ _FEWEST_BESIDE: Final = 3
 """Words of what is told beside an order; fewer are a part of it: "please also"."""
 _FEWEST_TO_KEEP: Final = 2
 """Words that are to be remembered by an order behind them: "gluten intolerant, remember this"."""
-_TOLD: Final = 0.5
-"""From where on the head is believed against a parse that finds an order: "dentist the 16th, put that somewhere"."""
+_TOLD: Final = 0.3
+"""From where on the head is believed against a parse that finds a task in what is to be remembered: "gluten
+intolerant"; of a task itself ("write me a poem") it finds less than a tenth."""
 _INVENTED: Final = re.compile(
     r"\b(?:stor(?:y|ies)|novels?|scenes?|scripts?|screenplay|tales?|fairytales?|chapters?|characters?|fan ?fic\w*|plot|"
     r"role-?play|play|sketch|jokes?|riddles?|fables?|myths?|pretend|imagine|translate|proofread)\b",

@@ -169,6 +169,7 @@ def test_in_what_capacity_one_asks_is_told_and_what_is_supposed_is_not(
     ("said", "kept"),
     [
         ("nut allergy, remember this please", ['Maya: "nut allergy."']),
+        ("gluten intolerant, remember this", ['Maya: "gluten intolerant."']),
         (
             "dentist the 16th of April 9am, put that somewhere",
             ['Maya: "dentist the 16th of April [16 April 2027] 9am."'],
