@@ -261,14 +261,14 @@ def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
     if memory.occurred_at <= memory.said_at:
         return "corrects" in cues_about(new, read(memory.summary))
     is_told = candidate.type is not MemoryType.EPISODIC or bool(new.cues & NEWS)
-    return is_told and not _tells_another_attribute(candidate, memory)
+    return is_told and not _moves_something_else(candidate, memory, new)
 
 
-def _tells_another_attribute(candidate: Candidate, memory: Memory) -> bool:
-    """Return whether a candidate tells of attributes of which a memory does not: who moves to Oslo moves house, and not
-    the wedding that lies before them."""
+def _moves_something_else(candidate: Candidate, memory: Memory, new: Wording) -> bool:
+    """Return whether a word of moving is of an attribute of which a memory does not tell: who moves to Oslo moves
+    house, and not the wedding that lies before them."""
     attributes = {fact.attribute for fact in candidate.facts if fact.attribute}
-    return bool(attributes) and attributes.isdisjoint(fact.attribute for fact in memory.facts)
+    return new.cues & NEWS == {"moves"} and bool(attributes - {fact.attribute for fact in memory.facts})
 
 
 def _within_window(candidate: Candidate, memory: Memory, policy: Policy, now: datetime) -> bool:
