@@ -175,13 +175,16 @@ def held_out_with_vectors(of_worth: OfWorth) -> None:
     print(f"worth with vectors {right:.3f}, by words {plainly_right:.3f}  {', '.join(by_author)}")
 
 
+def in_eight_bits(head: str, places: NDArray[Any]) -> dict[str, Any]:
+    """Return the weights of buckets and flags of one label as they are kept."""
+    scale = np.abs(places).max() / 127
+    return {f"{head}_places": np.round(places / scale).astype(np.int8), f"{head}_scale": np.float32(scale)}
+
+
 def _arrays_of_worth(of_worth: OfWorth) -> dict[str, Any]:
     model = fitted(of_worth.features, of_worth.labels)
     places, vector = np.split(model.coef_[0], [SIZE])
-    scale = np.abs(places).max() / 127
-    return {
-        "worth_places": np.round(places / scale).astype(np.int8),
-        "worth_scale": np.float32(scale),
+    return in_eight_bits("worth", places) | {
         "worth_vector": vector.astype(np.float32),
         "worth_bias": np.float32(model.intercept_[0]),
     }

@@ -15,7 +15,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from benchmarks.fit_heads import DATA, fitted, matrix, rows_in
+from benchmarks.fit_heads import DATA, fitted, in_eight_bits, matrix, rows_in
 from policies.language.features import SIZE, features_of
 from policies.privacy import planted
 from policies.privacy.planted_head import CONCEPT_WEIGHT, VECTOR_WEIGHT
@@ -99,10 +99,7 @@ def rates(rows: list[Row], chances: Chances) -> str:
 def arrays(kind: str, model: Any, names: list[str]) -> dict[str, NDArray[Any]]:
     """Return the weights of a model as they are kept, those of places in eight bits."""
     places, concepts, vector = np.split(model.coef_[0], [SIZE, SIZE + len(names)])
-    scale = np.abs(places).max() / 127
-    return {
-        f"{kind}_places": np.round(places / scale).astype(np.int8),
-        f"{kind}_scale": np.float32(scale),
+    return in_eight_bits(kind, places) | {
         f"{kind}_concepts": concepts.astype(np.float32),
         f"{kind}_vector": vector.astype(np.float32),
         f"{kind}_bias": np.float32(model.intercept_[0]),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from policies.language.heads import EMBEDDER
 from policies.language.languages import ENGLISH, language_of
-from policies.privacy import planted, planted_head
+from policies.privacy import planted
 from stores.embedding.base import Embedder
 
 
@@ -20,7 +21,7 @@ def likely_planted(texts: Iterable[str], embedder: Embedder) -> frozenset[str]:
         EmbedderUnavailable: the embedder cannot be asked now.
     """
     different = dict.fromkeys(texts)
-    if embedder.name != planted_head.EMBEDDER:
+    if embedder.name != EMBEDDER:
         return frozenset(filter(planted.is_likely, different))
     english = [text for text in different if language_of(text) == ENGLISH]
     unsure = list(filter(planted.may_be, english))

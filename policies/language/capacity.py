@@ -39,6 +39,11 @@ def capacity_end(sentence: str) -> int | None:
     return match.end("who") if speaker and speaker["who"].lower() not in _ADDRESSED else None
 
 
+def is_capacity(text: str) -> bool:
+    """Return whether a text is what a speaker says that they are, and no more: "As a nurse"."""
+    return capacity_end(f"{text}, I") == len(text)
+
+
 def capacity_told(capacity: str) -> Spelt:
     """Return a capacity as a sentence, with the way back to what was typed: "As a nurse" is read as "I am a nurse"."""
     said, read = len("As "), len("I am ")

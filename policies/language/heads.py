@@ -27,7 +27,7 @@ NO_ATTRIBUTE: Final = "null"
 CHANGES: Final = ("replaces", "ends", "moves", "corrects")
 """Labels of the head "change" that say that something is otherwise than it was."""
 EMBEDDER: Final = "all-MiniLM-L6-v2-int8"
-"""Whose vectors the second head of worth has learned from."""
+"""Whose vectors the heads that read vectors have learned from."""
 VECTOR_WEIGHT: Final = 2.0
 """How much a vector weighs beside the words; with 4 worth is right in .809 of authors held out, with 2 in .817."""
 _OPEN: Final = (0.2, 0.8)
@@ -124,13 +124,17 @@ def leaves_worth_open(judgement: Judgement) -> bool:
 def worth_by_vector(text: str, parsed: Parsed | None, before: str, vector: tuple[float, ...]) -> float:
     """Return how likely an English utterance is worth a memory, by its words and by what `EMBEDDER` makes of it."""
     fitted = weights().by_vector
-    features = features_of(text, parsed, before)
-    score = fitted.bias + VECTOR_WEIGHT * float(np.asarray(vector, dtype=np.float32) @ fitted.vector)
-    for name, places in features.blocks.items():
-        if places:
-            score += float(fitted.places[list(places)].sum()) * BLOCKS[name] / len(places) ** 0.5
-    score += float(fitted.places[[BUCKETS + FLAGS[flag] for flag in features.flags]].sum()) * FLAG_WEIGHT
-    return _yes(score)
+    by_vector = VECTOR_WEIGHT * float(np.asarray(vector, dtype=np.float32) @ fitted.vector)
+    return _yes(fitted.bias + by_vector + weighed(features_of(text, parsed, before), fitted.places))
+
+
+def weighed(features: Features, places: Floats) -> float:
+    """Return what an utterance scores by the weights of buckets and flags of one label, (SIZE,)."""
+    score = float(places[[BUCKETS + FLAGS[flag] for flag in features.flags]].sum()) * FLAG_WEIGHT
+    for name, block in features.blocks.items():
+        if block:
+            score += float(places[list(block)].sum()) * BLOCKS[name] / len(block) ** 0.5
+    return score
 
 
 def _judgement(features: Features, weights: Weights) -> Judgement:

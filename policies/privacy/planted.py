@@ -158,7 +158,7 @@ def is_likely(text: str, vector: NDArray[np.float32] | None = None) -> bool:
     """Return whether the head finds planted what a user said, in their own words and not in a summary of them.
 
     A text of more than `_HEAD_CHARS` it does not judge: there are many sentences to be wrong in. Of such a text
-    `sentence_behind` finds the one that matters. `vector` is what `planted_head.EMBEDDER` makes of `as_read`.
+    `sentence_behind` finds the one that matters. `vector` is what `heads.EMBEDDER` makes of `as_read`.
     """
     return _chance(text, vector) > LIKELY
 

@@ -16,11 +16,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.language.features import BLOCKS, BUCKETS, FLAG_WEIGHT, features_of
-from policies.language.flags import FLAGS
+from policies.language.features import features_of
+from policies.language.heads import weighed
 
-EMBEDDER: Final = "all-MiniLM-L6-v2-int8"
-"""Whose vectors the second regression has learned from."""
 CONCEPT_WEIGHT: Final = 0.5
 """How much a concept weighs beside the words: as much as a flag."""
 VECTOR_WEIGHT: Final = 4.0
@@ -50,14 +48,10 @@ def weights(*, of_vectors: bool) -> Weights:
 
 
 def chance(text: str, concepts: Iterable[str], vector: NDArray[np.float32] | None = None) -> float:
-    """Return how likely a text is a planted order, 0 to 1; `vector` is what `EMBEDDER` makes of it."""
+    """Return how likely a text is a planted order, 0 to 1; `vector` is what `heads.EMBEDDER` makes of it."""
     fitted = weights(of_vectors=vector is not None)
-    features = features_of(text, None)
     score = fitted.bias + CONCEPT_WEIGHT * sum(fitted.concepts.get(name, 0.0) for name in concepts)
     if vector is not None:
         score += VECTOR_WEIGHT * float(vector @ fitted.vector)
-    for name, places in features.blocks.items():
-        if places:
-            score += float(fitted.places[list(places)].sum()) * BLOCKS[name] / len(places) ** 0.5
-    score += float(fitted.places[[BUCKETS + FLAGS[flag] for flag in features.flags]].sum()) * FLAG_WEIGHT
+    score += weighed(features_of(text, None), fitted.places)
     return 1 / (1 + exp(-score))

@@ -235,7 +235,7 @@ MUTATIONS = (
     Mutation(
         "no second look: a planted order is told by its words alone",
         "memory/planted_orders.py",
-        "if embedder.name != planted_head.EMBEDDER:",
+        "if embedder.name != EMBEDDER:",
         "if embedder.name:",
         ("tests/contract/test_planted_orders.py",),
     ),

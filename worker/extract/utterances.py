@@ -15,7 +15,7 @@ from typing import Final
 import memory.parser.english as language
 from policies.authority import authority_of
 from policies.language.annotation import Note, notes_of, offsets_of
-from policies.language.capacity import capacity_end, capacity_told
+from policies.language.capacity import capacity_end, capacity_told, is_capacity
 from policies.language.clauses import Mood, Tense, main_clauses
 from policies.language.discourse_markers import discourse_margins
 from policies.language.languages import ENGLISH, language_of
@@ -86,7 +86,7 @@ class Utterance:
     it tells the memory to do, `language` the code of its language; `within_request` says that it stands in a question
     or a task, `of_others` that it repeats words of somebody else. `parsed` is None outside English;
     `part` is what of it is left without what only opens or ends it, `shift` where that begins (characters), and
-    `notes` are its dates. `vector` is the embedder's, where words leave open whether it is worth a memory.
+    `notes` are its dates. `vector` is the embedder's of the whole sentence, where words leave its worth open.
     """
 
     turn: Turn
@@ -305,11 +305,7 @@ def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
 def _is_of_the_past(capacity: Utterance, after: Utterance) -> bool:
     """Return whether an utterance says what somebody was when they did what the rest of its sentence tells: "As a
     student I lived in Oslo"."""
-    if (
-        capacity.number != after.number
-        or after.part is None
-        or capacity_end(f"{capacity.text}, I") != len(capacity.text)
-    ):
+    if capacity.number != after.number or after.part is None or not is_capacity(capacity.text):
         return False
     return any(clause.tense is Tense.PAST for clause in main_clauses(after.part))
 

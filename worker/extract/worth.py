@@ -239,7 +239,8 @@ def may_be_news(utterance: Utterance) -> bool:
 def ask_vectors(messages: Sequence[Heard], embedder: Embedder) -> None:
     """Give the utterances of which words leave open whether they are worth a memory their vectors, all in one call.
 
-    Only the embedder that the head has learned from is asked; with another one words alone decide.
+    Only the embedder that the head has learned from is asked, and about what is said in a chat: with another one words
+    alone decide, and what other sources send is not judged by its worth.
 
     Raises:
         EmbedderUnavailable: the embedder cannot be asked now.
@@ -250,7 +251,10 @@ def ask_vectors(messages: Sequence[Heard], embedder: Embedder) -> None:
         (heard, place)
         for heard in messages
         for place, utterance in enumerate(heard.utterances)
-        if utterance.parsed is not None and not utterance.asks and leaves_worth_open(judged(utterance))
+        if utterance.turn.source == "chat"
+        and utterance.parsed is not None
+        and not utterance.asks
+        and leaves_worth_open(judged(utterance))
     ]
     vectors = embedder.embed([_unannounced(heard.utterances[place]) for heard, place in unsure]) if unsure else ()
     for (heard, place), vector in zip(unsure, vectors, strict=True):
