@@ -57,7 +57,7 @@ _FEWEST_TO_KEEP: Final = 2
 """Words that are to be remembered by an order behind them: "gluten intolerant, remember this"."""
 _TOLD: Final = 0.3
 """From where on the head is believed against a parse that finds a task in what is to be remembered: "gluten
-intolerant"; of a task itself ("write me a poem") it finds less than a tenth."""
+intolerant". Of most tasks it finds next to nothing ("write me a poem"), but not of all ("plan my week")."""
 _INVENTED: Final = re.compile(
     r"\b(?:stor(?:y|ies)|novels?|scenes?|scripts?|screenplay|tales?|fairytales?|chapters?|characters?|fan ?fic\w*|plot|"
     r"role-?play|play|sketch|jokes?|riddles?|fables?|myths?|pretend|imagine|translate|proofread)\b",
