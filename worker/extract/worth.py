@@ -40,7 +40,8 @@ _LIKES: Final = contents(["like", "hate", "prefer"])
 _FELT: Final = words("was were been felt had loved learned learnt enjoyed thought realized realised knew wanted")
 _SURE: Final = 0.9
 _SURE_WORTH: Final = 0.65
-"""From where on the head is believed against a form that mostly is a remark: "The baby has a milk allergy"."""
+"""From where on the head is believed against a form that mostly is a remark: "The baby has a milk allergy". At .8, of
+600 and 200 everyday cases of two authors 474 and 125 come out right, at .65 476 and 127."""
 _REACTIONS: Final = frozenset({"reaction", "suggestion", "polite_state"})
 _FEWEST_WORDS: Final = 3
 _FEWEST_NEWS: Final = 2
