@@ -61,6 +61,13 @@ def embedded_broker(url: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]
             process.wait()
 
 
+def answers(host: str, port: int) -> bool:
+    """Return whether somebody listens at a port."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((host, port)) == 0
+
+
 def _address(url: str) -> tuple[str, int]:
     parsed = urlsplit(url)
     host, port = parsed.hostname or "", parsed.port or 6379
@@ -73,7 +80,7 @@ def _address(url: str) -> tuple[str, int]:
 
 
 def _free_port(host: str, port: int, folder: Path) -> None:
-    if not _answers(host, port):
+    if not answers(host, port):
         return
     client = Redis(host=host, port=port, socket_timeout=2, retry=Retry(NoBackoff(), 0))
     try:
@@ -87,16 +94,10 @@ def _free_port(host: str, port: int, folder: Path) -> None:
         )
     client.shutdown(save=True)
     deadline = time.monotonic() + _STOP_SECONDS
-    while _answers(host, port):
+    while answers(host, port):
         if time.monotonic() > deadline:
             raise BrokerUnavailable(f"the broker that an earlier run left on port {port} does not stop; kill it")
         time.sleep(0.05)
-
-
-def _answers(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex((host, port)) == 0
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], host: str, port: int, log: Path) -> None:

@@ -25,7 +25,7 @@ from interfaces.cli.knowledge import search_table
 from interfaces.cli.output import memory_table
 from interfaces.cli.turns import report_bad_lines
 from interfaces.http.pages.sessions import link_to_pages
-from interfaces.local.broker import embedded_broker
+from interfaces.local.broker import answers, embedded_broker
 from interfaces.local.data_folder import own_data_folder
 from interfaces.local.processes import Supervised, service, worker_and_beat
 from interfaces.local.progress import Progress, measure, panel
@@ -199,10 +199,7 @@ def _wait_for_worker(settings: Settings, processes: tuple[Supervised, ...], live
 
 
 def _wait_for_service(settings: Settings, processes: tuple[Supervised, ...]) -> None:
-    while True:
-        with socket.socket() as probe:
-            if probe.connect_ex((settings.http_host, settings.http_port)) == 0:
-                return
+    while not answers(settings.http_host, settings.http_port):
         for process in processes:
             process.restart_if_dead()
         time.sleep(_REFRESH_SECONDS)
