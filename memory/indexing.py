@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from memory.selectors import text_of
 from schema import Memory, Subject
 from stores.catalog import IndexJob
-from stores.catalog.indexed import text_of
 from stores.failpoints import hit
 from stores.index.base import Entry, Family, Vector
 from stores.open import Stores
@@ -89,7 +89,7 @@ def overtaken(
 
 @dataclass
 class _State:
-    """The catalog's memories and chunks of some jobs."""
+    """What the catalog has of some jobs."""
 
     entries: dict[Family, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     gone: dict[tuple[Family, Subject], list[uuid.UUID]] = field(default_factory=dict)

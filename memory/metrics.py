@@ -100,6 +100,7 @@ CONTEXT_SECONDS = Histogram(
 CONTEXTS = Counter("afterturn_context_blocks", "Context blocks, by whether anything was in them.", ["outcome"])
 EMBEDDING_CALLS = Counter("afterturn_embedding_calls", "Calls of the embedder for turns and for questions.", ["kind"])
 EMBEDDING_TEXTS = Counter("afterturn_embedding_texts", "Texts of these calls.", ["kind"])
+WINDOWS = Counter("afterturn_windows", "Windows of kept raw turns that were written.")
 DENIED = Counter("afterturn_access_denied", "What a principal asked for and was not allowed.", ["reason"])
 
 # -- the service
@@ -193,6 +194,7 @@ for _asker in Asker:
 def count_committed(changes: Changes) -> None:
     """Count the turns of what was just committed, and how long each had waited for it."""
     now = time.time()
+    WINDOWS.inc(len(changes.windows))
     for entry in changes.ledger:
         TURNS.labels(entry.outcome).inc()
         COMMIT_LAG.observe(_waited(now, entry.arrived_at.timestamp()))

@@ -15,9 +15,9 @@ from memory.events import announce, take_back
 from memory.failures import is_transient
 from memory.indexing import index, is_late, overtaken
 from memory.metrics import count_committed, count_searchable
+from memory.selectors import jobs_left, text_of, with_selectors
 from memory.stages import stage
 from stores.catalog import Changes, IndexJob
-from stores.catalog.indexed import text_of
 from stores.failpoints import hit
 from stores.index.base import Family, Vector
 
@@ -38,11 +38,13 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     """Write all changes in one transaction, then tell the index and the listeners.
 
     `vectors` are those of summaries and chunks, by the ids of memories and chunks; what is written and has none there
-    is embedded. Where the index lies in the catalog's database, the vectors are in the transaction.
+    is embedded. Where the index lies in the catalog's database, the vectors are in the transaction. Windows of the
+    sources, and facts, are written with them where the settings want that, and embedded behind.
 
     Raises:
         StaleFence, ConcurrentChange, UnderLegalHold: as `Catalog.commit`; nothing was written.
     """
+    changes = with_selectors(changes, context)
     in_catalog = context.catalog.carries_vectors
     if in_catalog:
         with _leaving_failures_to_the_sweep():
@@ -67,6 +69,7 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
             with stage("announce"):
                 versions = _announce(changes, event_ids, done, context)
             index(overtaken(done, changes.versions(), versions), context)
+        index(jobs_left(changes, context), context)
         is_complete = not waiting
     return Published(tuple(event_ids), is_complete)
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from memory.agreement import drop_strays
-from schema import Chunk, Memory, Subject
+from memory.selectors import make_missing, text_of
+from schema import Subject
 from schema.errors import IndexUnbuilt, MoveRefused
-from stores.catalog.indexed import text_of
 from stores.catalog.reindex_jobs import LoggedWrite
 from stores.graph import RebuildableGraph
-from stores.index.base import Entry, Family
+from stores.index.base import Entry, Family, Indexed
 from stores.open import Stores
 
 _SUBJECTS_A_PAGE = 100
@@ -178,6 +178,7 @@ def _tell(subject: Subject, written: Sequence[LoggedWrite], stores: Stores) -> N
 
 def _index_all_of(subject: Subject, stores: Stores) -> int:
     memories = 0
+    make_missing(subject, stores, datetime.now(UTC))
     for family in Family:
         for page in stores.catalog.families.pages(family, subject, _A_CALL):
             _upsert(family, page, stores)
@@ -185,7 +186,7 @@ def _index_all_of(subject: Subject, stores: Stores) -> int:
     return memories
 
 
-def _upsert(family: Family, items: Sequence[Memory | Chunk], stores: Stores) -> None:
+def _upsert(family: Family, items: Sequence[Indexed], stores: Stores) -> None:
     for start in range(0, len(items), _A_CALL):
         page = items[start : start + _A_CALL]
         vectors = stores.embedder.embed([text_of(item) for item in page])

@@ -61,6 +61,16 @@ class StoreSettings(BaseSettings):
     graph: Literal["sql", "age"] = Field(
         "sql", description="where facts are walked: sql, in the catalog's tables, or age, Apache AGE in its Postgres"
     )
+    episodic_windows: Literal["off", "on"] = Field(
+        "off",
+        description="whether kept raw turns have vectors too, each with what was said before it, by which memories are "
+        "found; they go with the turn. `afterturn reindex` makes those of before",
+    )
+    fact_vectors: Literal["off", "on"] = Field(
+        "off",
+        description="whether each fact of a memory has a vector of its own, by which the graph is entered; "
+        "`afterturn reindex` makes those of before",
+    )
     embedder: Annotated[str, Field(pattern=_EMBEDDER)] = Field(
         "minilm",
         description="what makes vectors of summaries: minilm, onnx (a folder), bedrock, openai (any endpoint that "

@@ -49,12 +49,12 @@ def look_again(erasure: Erasure, context: MemoryContext, proof: Proof, aftermath
     """Count what is left of what was meant, and of the memories that went for it, where these are known."""
     if erasure.whole:
         proof.left["index"] = len(stray_keys(Family.MEMORIES, erasure.subject, context))
-        for family in BESIDE:
-            if line_of(family) in proof.removed:
-                proof.left[line_of(family)] = len(stray_keys(family, erasure.subject, context))
         proof.left["events"] = len(events_of_erased(erasure, context))
         if not erasure.is_late:
             proof.left |= graph_facts(erasure.subject, context)
+    for family in BESIDE:
+        if line_of(family) in proof.removed:
+            proof.left[line_of(family)] = len(stray_keys(family, erasure.subject, context))
     if aftermath is not None:
         proof.left |= left_of_memories(erasure.subject, aftermath, context)
     proof.left |= count_waiting(erasure, context)

@@ -10,6 +10,7 @@ finished by the fleet, and one that was killed before has done nothing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -34,7 +35,6 @@ from memory.indexing import index_all
 from memory.leases import SubjectBusy, subject_lease
 from schema import AuditAction, AuditEntry, Memory, Scope, Subject
 from schema.errors import LeaseLost
-from stores.catalog.indexed import TABLES
 from stores.index.base import BESIDE, Family
 from stores.mailbox import Lease
 
@@ -72,9 +72,9 @@ def erase_subject(
             reason="the subject was erased by command",
             policy_version=context.policy.version,
         )
-        facts = graph_facts(subject, context)
+        facts, vectors = graph_facts(subject, context), _count_vectors(subject, context)
         rows, memories = erasures.wipe(subject, lease.token, tombstone, line)
-        proof.removed |= {line_of(family): rows[table] for family in BESIDE if rows.get(table := TABLES[family].name)}
+        proof.removed |= {line_of(family): count for family, count in vectors.items()}
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items() if count}
         _clear(erasure, lease, context, proof)
         proof.removed["index"] += len(memories)
@@ -114,7 +114,7 @@ def erase_turns(
         meant = erasures.made_of(subject, turns)
         if scope is Scope.CONVERSATION:
             meant = [*meant, *(id_ for id_ in erasures.said_in(subject, key) if id_ not in meant)]
-        facts = graph_facts(subject, context)
+        facts, vectors = graph_facts(subject, context), _count_vectors(subject, context)
         aftermath = erase_memories(
             subject,
             meant,
@@ -128,6 +128,8 @@ def erase_turns(
         )
         proof.removed = {"memories": len(aftermath.deleted)}
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items()}
+        gone = Counter(vectors) - Counter(_count_vectors(subject, context))
+        proof.removed |= {line_of(family): count for family, count in gone.items()}
         _clear(erasure, lease, context, proof)
         _count_facts(facts, subject, context, proof)
         rewrite_broker_file(context, proof)
@@ -185,6 +187,12 @@ def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof)
     else:
         announce_all(subject, context)
     proof.removed |= drop_waiting(erasure, lease, context)
+
+
+def _count_vectors(subject: Subject, context: MemoryContext) -> dict[Family, int]:
+    """Count what of a subject has vectors beside the memories', by the families of which there is any."""
+    counts = {family: context.catalog.families.count(family, subject) for family in BESIDE}
+    return {family: count for family, count in counts.items() if count}
 
 
 def _count_facts(before: dict[str, int], subject: Subject, context: MemoryContext, proof: Proof) -> None:

@@ -88,7 +88,7 @@ class Catalog(Store):
         own = {} if transactional_index is None else {Family.MEMORIES: transactional_index}
         self._transactional = own | dict(transactional_beside)
         self.documents = DocumentStore(self._engine, self._writers)
-        self.families = FamilyStore(self._engine, self.memories, self.list_memories, self.documents)
+        self.families = FamilyStore(self._engine, self.memories, self.list_memories, self.documents, self.sources)
         self.webhooks = WebhookStore(self._engine, self._writers)
         self.registry = Registry(self._engine, self._writers)
         self.costs = Costs(self._engine)

@@ -25,8 +25,9 @@ from schema import (
     Tombstone,
     Turn,
 )
+from schema.selectors import Window
 from stores.catalog.indexed import family_of
-from stores.index.base import Entry, Family, Vector
+from stores.index.base import Entry, Family, Indexed, Vector
 
 _NAMED = 20
 
@@ -60,7 +61,8 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class IndexJob:
-    """Change that the index must still be told of a memory or a chunk: its write number `version`, or that it is gone.
+    """Change that an index must still be told of a memory, or of what else has a vector: its write number `version`, or
+    that it is gone.
 
     `generation` is how often it was taken or written over since it was queued. None where another may be telling the
     index too, so that whoever has it may not strike it.
@@ -156,6 +158,12 @@ class Changes:
     erased_turns: frozenset[str] = frozenset()
     documents: tuple[DocumentWrite, ...] = ()
     undecided: Undecided | None = None
+    windows: tuple[Window, ...] = ()
+    """Parts of the sources by which memories are found, too."""
+    fact_vectors: bool = False
+    """Whether each fact of what is created or updated has a vector of its own."""
+    stated: tuple[Memory, ...] = ()
+    """Memories as they are, whose facts get vectors of their own now."""
 
     @property
     def removes_something(self) -> bool:
@@ -206,15 +214,16 @@ class Changes:
 
     def index_jobs(self) -> list[IndexJob]:
         """Return what the indexes must be told of these changes."""
-        written = [_index_job(item, "upsert", item.version) for item in self.indexed]
+        written = [index_job(item, "upsert", item.version) for item in self.indexed]
         return written + [deletion_of(item) for item in self.unindexed]
 
 
 def deletion_of(item: Memory | Chunk) -> IndexJob:
     """Return what the index must be told of something that goes: one more write, so that striking the write before it
     leaves it standing."""
-    return _index_job(item, "delete", item.version + 1)
+    return index_job(item, "delete", item.version + 1)
 
 
-def _index_job(indexed: Memory | Chunk, action: Literal["upsert", "delete"], version: int) -> IndexJob:
+def index_job(indexed: Indexed, action: Literal["upsert", "delete"], version: int) -> IndexJob:
+    """Return what the index must be told of something at a version."""
     return IndexJob(indexed.id, indexed.subject, indexed.index_key, action, version, family=family_of(indexed))

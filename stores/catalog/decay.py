@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, func, or_, select, tuple_
+from sqlalchemy import Connection, bindparam, delete, exists, func, or_, select, tuple_
 
 import stores.catalog.tables as tables
 from schema import MemoryType, Status, Subject
 from stores.catalog.changes import Access
+from stores.catalog.index_jobs import queue_jobs
 from stores.catalog.rows import from_row
+from stores.catalog.selector_tables import windows
+from stores.catalog.selectors import settle_windows
 from stores.catalog.statements import of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Store
 
@@ -102,6 +107,7 @@ class DecayStore(Store):
             keys = [tuple(row) for row in connection.execute(old)]
             if keys:
                 connection.execute(delete(sources).where(tuple_(*key).in_(keys)))
+                _settle_windows(connection, keys)
         if keys:
             self._writers.leave_no_trace()
         return len(keys)
@@ -116,6 +122,16 @@ class DecayStore(Store):
         if below is not None:
             query, asked["below"] = query.where(_IS_BELOW), below
         return self._count(query, subject_parameters(subject) | asked)
+
+
+def _settle_windows(connection: Connection, dropped: Sequence[tuple[str, str, str]]) -> None:
+    if connection.execute(select(windows.c.id).limit(1)).first() is None:
+        return
+    turns: dict[Subject, set[str]] = defaultdict(set)
+    for tenant_id, subject_id, turn_id in dropped:
+        turns[Subject(tenant_id=tenant_id, subject_id=subject_id)].add(turn_id)
+    for subject, turn_ids in turns.items():
+        queue_jobs(connection, settle_windows(connection, subject, turn_ids), datetime.now(UTC), taken=False)
 
 
 def _usage(row: Any, subject: Subject) -> Usage:

@@ -192,13 +192,6 @@ class DocumentStore(Store):
         rows = self._rows(_PLACES, subject_parameters(subject) | {"ids": wanted})
         return {row.id: ChunkPlace(row.document_id, row.number) for row in rows}
 
-    def all_chunks(self, subject: Subject, *, after: uuid.UUID | None = None, limit: int = 256) -> list[Chunk]:
-        """Return a subject's chunks in the order of their ids, from behind `after` on."""
-        query = _WHOLE_CHUNKS.where(of_subject(_CHUNKS, subject)).order_by(_CHUNKS.c.id).limit(limit)
-        if after is not None:
-            query = query.where(_CHUNKS.c.id > after)
-        return [_chunk(row) for row in self._rows(query)]
-
     def words(self, subject: Subject, since: int | None = None) -> Summaries:
         """Return what the subject's chunks say, and who may see their documents; of the chunks only what was written
         since a revision, if one is given."""
@@ -297,11 +290,6 @@ def _read_words(connection: Connection, subject: Subject, since: int | None) -> 
             for document in connection.execute(_LABELS, subject_parameters(subject))
         },
     )
-
-
-def read_chunks(connection: Connection, subject: Subject) -> list[Chunk]:
-    """Return all chunks of a subject."""
-    return [_chunk(row) for row in connection.execute(_WHOLE_CHUNKS.where(of_subject(_CHUNKS, subject)))]
 
 
 def read_held(connection: Connection, subject: Subject) -> list[str]:

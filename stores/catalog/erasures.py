@@ -11,15 +11,17 @@ from sqlalchemy import Connection, Engine, Table, and_, delete, func, insert, se
 import stores.catalog.tables as tables
 from schema import AuditAction, AuditEntry, Memory, Subject, Tombstone
 from schema.errors import UnderLegalHold
-from stores.catalog.changes import Changes, deletion_of
-from stores.catalog.documents import read_chunks, read_held
+from stores.catalog.changes import Changes
+from stores.catalog.documents import read_held
 from stores.catalog.index_jobs import queue_jobs
 from stores.catalog.rows import memory_of
+from stores.catalog.selectors import deletions_of
 from stores.catalog.statements import of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Store
 from stores.catalog.tombstones import reviews_of, rows_of_turns, write_tombstones
 from stores.catalog.writers import Writers
 from stores.catalog.writing import TransactionalGraph, note_removal, take_turn
+from stores.index.base import BESIDE
 
 _STAYS = ("subjects", "tombstones", "index_jobs")
 """Tables of which an erasure of a subject leaves the subject's rows: ids, a fencing token, revisions and moments; and
@@ -101,7 +103,7 @@ class ErasureStore(Store):
             documents_held = read_held(connection, subject)
             if held or documents_held:
                 raise UnderLegalHold(held, documents_held)
-            chunks = read_chunks(connection, subject)
+            beside = [job for family in BESIDE for job in deletions_of(connection, subject, family)]
             write_tombstones(connection, subject, [tombstone])
             if self._graph is not None:
                 self._graph.write_in_transaction(connection, (), memories)
@@ -111,8 +113,7 @@ class ErasureStore(Store):
                 gone = connection.execute(delete(table).where(_of_user(table, subject))).rowcount
                 removed[table.name] = removed.get(table.name, 0) + gone
             deletions = Changes(subject=subject, at=line.at, deleted=tuple(memories))
-            jobs = [*deletions.index_jobs(), *(deletion_of(chunk) for chunk in chunks)]
-            queue_jobs(connection, jobs, line.at, taken=False)
+            queue_jobs(connection, [*deletions.index_jobs(), *beside], line.at, taken=False)
             connection.execute(insert(tables.audit), [line.model_dump()])
         self._writers.leave_no_trace()
         return removed, memories

@@ -1,4 +1,4 @@
-"""Tables behind each family of vectors: which rows lie in its index, at which versions, and with which text."""
+"""Tables behind each family of vectors: which rows lie in its index, and at which versions."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from typing import Final
 from sqlalchemy import Connection, Table, select
 
 import stores.catalog.tables as tables
-from schema import Chunk, Memory
+from schema import Chunk
+from schema.selectors import StatedFact, Window
 from stores.catalog.document_tables import chunks
+from stores.catalog.selector_tables import windows
 from stores.catalog.statements import any_of
-from stores.index.base import Family
+from stores.index.base import Family, Indexed
 
-TABLES: Final[dict[Family, Table]] = {Family.MEMORIES: tables.memories, Family.CHUNKS: chunks}
-"""Of each family the table whose rows lie in its index."""
+TABLES: Final[dict[Family, Table]] = {
+    Family.MEMORIES: tables.memories,
+    Family.CHUNKS: chunks,
+    Family.WINDOWS: windows,
+    Family.FACTS: tables.facts,
+}
+"""Of each family the table whose rows lie in its index: of facts those that have an id."""
+_FAMILIES: Final = {Chunk: Family.CHUNKS, Window: Family.WINDOWS, StatedFact: Family.FACTS}
 _VERSIONS: Final = {
     family: select(table.c.id, table.c.version).where(table.c.id.in_(any_of("ids"))) for family, table in TABLES.items()
 }
 
 
-def family_of(item: Memory | Chunk) -> Family:
+def family_of(item: Indexed) -> Family:
     """Return the family in whose index something lies."""
-    return Family.CHUNKS if isinstance(item, Chunk) else Family.MEMORIES
-
-
-def text_of(item: Memory | Chunk) -> str:
-    """Return what of it is embedded."""
-    return item.content if isinstance(item, Chunk) else item.summary
+    return _FAMILIES.get(type(item), Family.MEMORIES)
 
 
 def read_family_versions(connection: Connection, family: Family, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, delete, false, func, select, text, update
 import stores.catalog.tables as tables
 from schema import MemoryType, Subject, index_key
 from schema.errors import MoveRefused
+from stores.catalog.indexed import TABLES
 from stores.catalog.statements import upsert
 from stores.catalog.store import Store
 from stores.index.base import Family
@@ -22,9 +23,13 @@ from stores.index.base import Family
 _MOVING = 0x41465453
 """The advisory lock of Postgres under which one process at a time builds an index."""
 _TRIGGERS = ("insert", "update", "delete")
-_CHUNK = "chunk"
-_LOGGED = (("memories", "moved", "{row}.type"), ("chunks", "moved_chunk", f"'{_CHUNK}'"))
-"""Tables whose writes are logged, what their triggers' names begin with, and the type that is logged of a row."""
+_BESIDE = {"chunk": Family.CHUNKS, "window": Family.WINDOWS, "fact": Family.FACTS}
+_LOGGED = (
+    ("memories", "moved", "{row}.type"),
+    *((TABLES[family].name, f"moved_{type_}", f"'{type_}'") for type_, family in _BESIDE.items()),
+)
+"""Tables whose writes are logged, what their triggers' names begin with, and the type that is logged of a row: of one
+without an id nothing is, for it has no vector."""
 _COLUMNS = "(memory_id, tenant, subject, type)"
 
 
@@ -42,23 +47,24 @@ class ReindexJob:
 
 @dataclass(frozen=True)
 class LoggedWrite:
-    """A write of a memory since a job began; `id` is its place in the log."""
+    """A write of a memory, or what else has a vector, since a job began; `id` is its place in the log."""
 
     id: int
     memory_id: uuid.UUID
     subject: Subject
-    type: MemoryType | None
-    """None of a part of a document."""
+    type: str
 
     @property
     def family(self) -> Family:
         """Return of which family it is."""
-        return Family.CHUNKS if self.type is None else Family.MEMORIES
+        return _BESIDE.get(self.type, Family.MEMORIES)
 
     @property
     def index_key(self) -> uuid.UUID:
         """Return where it lies in its index."""
-        return self.memory_id if self.type is None else index_key(self.subject.subject_id, self.type, self.memory_id)
+        if self.type in _BESIDE:
+            return self.memory_id
+        return index_key(self.subject.subject_id, MemoryType(self.type), self.memory_id)
 
 
 class ReindexJobs(Store):
@@ -170,12 +176,7 @@ class ReindexJobs(Store):
         """Return the writes since the job began that are not marked done, oldest first."""
         table = tables.reindex_log
         return [
-            LoggedWrite(
-                row.id,
-                row.memory_id,
-                Subject(tenant_id=row.tenant, subject_id=row.subject),
-                None if row.type == _CHUNK else MemoryType(row.type),
-            )
+            LoggedWrite(row.id, row.memory_id, Subject(tenant_id=row.tenant, subject_id=row.subject), row.type)
             for row in self._rows(select(table).order_by(table.c.id).limit(limit))
         ]
 
@@ -223,7 +224,7 @@ def _log_writes(connection: Connection) -> None:
                     f"CREATE OR REPLACE FUNCTION {prefix}_log() RETURNS trigger LANGUAGE plpgsql AS $$ "
                     f"DECLARE it {table}; "
                     "BEGIN IF TG_OP = 'DELETE' THEN it := OLD; ELSE it := NEW; END IF; "
-                    f"INSERT INTO moved {_COLUMNS} VALUES ({logged}); "
+                    f"IF it.id IS NOT NULL THEN INSERT INTO moved {_COLUMNS} VALUES ({logged}); END IF; "
                     "RETURN NULL; END $$"
                 )
             )
@@ -234,6 +235,7 @@ def _log_writes(connection: Connection) -> None:
             else:
                 row = "old" if name == "delete" else "new"
                 values = ", ".join(f"{row}.{column}" for column in ("id", "tenant_id", "subject_id"))
-                made = f"CREATE TRIGGER IF NOT EXISTS {prefix}_{name} AFTER {name} ON {table} BEGIN "
+                made = f"CREATE TRIGGER IF NOT EXISTS {prefix}_{name} AFTER {name} ON {table} "
+                made += f"WHEN {row}.id IS NOT NULL BEGIN "
                 values += f", {type_.format(row=row)}"
                 connection.exec_driver_sql(made + f"INSERT INTO moved {_COLUMNS} VALUES ({values}); END")

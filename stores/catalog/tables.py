@@ -114,8 +114,13 @@ facts = Table(
     Column("verb", String(100), nullable=False),
     Column("object", String(300), nullable=False),
     Column("attribute", String(60)),
+    # Where it has a vector of its own: the vector's key, and its memory's version.
+    Column("id", Uuid),
+    Column("version", Integer),
     Index(None, "tenant_id", "subject_id", "attribute"),
 )
+_has_vector = text("id IS NOT NULL")
+Index("ix_facts_id", facts.c.id, unique=True, sqlite_where=_has_vector, postgresql_where=_has_vector)
 
 sources = Table(
     "sources",

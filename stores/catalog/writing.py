@@ -21,6 +21,7 @@ from stores.catalog.preferences import write_preferences
 from stores.catalog.provisional import require_settled, require_undecided
 from stores.catalog.reviews import write_reviews
 from stores.catalog.rows import fact_rows, memory_row, provenance_rows
+from stores.catalog.selectors import drop_facts, write_selectors
 from stores.catalog.statements import any_of, of_subject, upsert
 from stores.catalog.tombstones import drop_turns, write_tombstones
 from stores.catalog.webhooks import write_deliveries
@@ -41,7 +42,6 @@ _AS_READ = and_(
 )
 _UPDATE_MEMORIES = update(tables.memories).where(_AS_READ)
 _DELETE_MEMORIES = delete(tables.memories).where(_AS_READ)
-_DELETE_FACTS = delete(tables.facts).where(tables.facts.c.memory_id == bindparam("memory"))
 _DELETE_PROVENANCE = delete(tables.provenance).where(tables.provenance.c.memory_id == bindparam("memory"))
 _COUNT_DOWN = (
     update(tables.accesses)
@@ -76,7 +76,7 @@ def write(
     """Write all changes on a connection in a transaction, and answer the outbox ids of the events, in their order.
 
     Indexes in the same database are told here of what is deleted, and of what has a vector in `vectors`, by the id of
-    its memory or chunk; for the rest there are index jobs. So is the graph.
+    its memory or chunk; for the rest, windows and facts always, there are index jobs. So is the graph.
 
     Raises:
         StaleFence: the catalog has seen a newer fencing token for the subject.
@@ -106,6 +106,7 @@ def write(
         connection.execute(_INSERT_MEMORIES, [memory_row(memory, revision) for memory in changes.created])
     if changes.updated:
         _update(connection, changes.updated, revision)
+    dropped = drop_facts(connection, (*changes.updated, *changes.deleted))
     _write_parts(connection, (*changes.created, *changes.updated))
     if changes.deleted:
         _all_of(connection, _DELETE_MEMORIES, [_as_read(memory, memory.version) for memory in changes.deleted])
@@ -125,6 +126,7 @@ def write(
     write_documents(connection, changes, revision)
     jobs = _write_vectors(connection, changes, indexes, vectors)
     queue_jobs(connection, jobs, changes.at, taken=True)
+    queue_jobs(connection, write_selectors(connection, changes, dropped), changes.at, taken=False)
     if changes.audit:
         connection.execute(_INSERT_AUDIT, [entry.model_dump() for entry in changes.audit])
     return _write_events(connection, changes)
@@ -214,9 +216,7 @@ def _fold(connection: Connection, folded: Sequence[Access]) -> None:
 def _update(connection: Connection, memories: Sequence[Memory], revision: int) -> None:
     rows = [memory_row(memory, revision) | _as_read(memory, memory.version - 1) for memory in memories]
     _all_of(connection, _UPDATE_MEMORIES, rows)
-    ids = [{"memory": memory.id} for memory in memories]
-    connection.execute(_DELETE_FACTS, ids)
-    connection.execute(_DELETE_PROVENANCE, ids)
+    connection.execute(_DELETE_PROVENANCE, [{"memory": memory.id} for memory in memories])
 
 
 def _as_read(memory: Memory, version: int) -> dict[str, Any]:

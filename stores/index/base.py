@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from schema import Chunk, Kind, Memory, MemoryType, Seen, Status, Subject, Visibility
 from schema.health import HealthCheck
+from schema.selectors import StatedFact, Window
 
 Vector = NDArray[np.float32]
 Metric = Literal["cosine"]
@@ -27,15 +28,23 @@ class Family(StrEnum):
     MEMORIES = "memories"
     CHUNKS = "chunks"
     """Parts of documents."""
+    WINDOWS = "windows"
+    """Parts of conversations, where `AFTERTURN_EPISODIC_WINDOWS` is on."""
+    FACTS = "facts"
+    """Facts of memories, one by one, where `AFTERTURN_FACT_VECTORS` is on."""
 
 
 BESIDE = tuple(family for family in Family if family is not Family.MEMORIES)
 """The families whose indexes lie beside that of the memories, each made with its first use."""
+SELECTORS = (Family.WINDOWS, Family.FACTS)
+"""The families by which memories are only found."""
+Indexed = Memory | Chunk | Window | StatedFact
+"""What has a vector."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A vector with what it can be filtered by; `memory_id` is the memory's, or the chunk's.
+    """A vector with what it can be filtered by; `memory_id` is the memory's, or the id of what else it is of.
 
     `visibility`, `author_id` and `agent_id` are what decides who may see it: a memory's effective labels.
     """
@@ -57,9 +66,17 @@ class Entry:
     """The memory's, when it was read; 0 where an older Afterturn wrote the entry and did not say."""
 
     @classmethod
-    def of(cls, item: Memory | Chunk, vector: Vector) -> Entry:
-        """Return the entry of a memory whose summary has this vector, or of a chunk whose content has it."""
-        return cls._of_chunk(item, vector) if isinstance(item, Chunk) else cls._of_memory(item, vector)
+    def of(cls, item: Indexed, vector: Vector) -> Entry:
+        """Return the entry of what has this vector."""
+        match item:
+            case Memory():
+                return cls._of_memory(item, vector)
+            case Chunk():
+                return cls._of_chunk(item, vector)
+            case Window():
+                return cls._of_window(item, vector)
+            case StatedFact():
+                return replace(cls._of_memory(item.memory, vector), key=item.index_key, memory_id=item.id)
 
     @classmethod
     def _of_memory(cls, memory: Memory, vector: Vector) -> Entry:
@@ -97,6 +114,25 @@ class Entry:
             created_at=chunk.created_at,
             author_id=chunk.author_id,
             version=chunk.version,
+        )
+
+    @classmethod
+    def _of_window(cls, window: Window, vector: Vector) -> Entry:
+        # What was said in so many words is its speaker's own, whatever became of it.
+        return cls(
+            key=window.index_key,
+            memory_id=window.id,
+            subject=window.subject,
+            vector=vector,
+            type=MemoryType.EPISODIC,
+            kind=Kind.CONVERSATION_CONTEXT,
+            category="Conversation",
+            status=Status.ACTIVE,
+            visibility=Visibility.PERSONAL,
+            created_at=window.turn.occurred_at,
+            author_id=window.subject.subject_id,
+            agent_id=window.turn.agent_id,
+            version=window.version,
         )
 
 

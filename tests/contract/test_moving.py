@@ -14,10 +14,10 @@ from sqlalchemy import Engine, text
 import memory.reindex as reindex_room
 from memory.indexing import index_all
 from memory.reindex import catch_up, finish, give_up, must_be_built, reindex, target_of
-from schema import AuditAction, AuditEntry, Chunk, Memory, Scope, Tombstone
+from schema import AuditAction, AuditEntry, Scope, Tombstone
 from schema.errors import CatalogOutage, IndexUnbuilt, MoveRefused
 from stores.catalog import Changes
-from stores.index.base import Family
+from stores.index.base import Family, Indexed
 from stores.index.sqlite import SqliteIndex
 from stores.open import Stores
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, changes
@@ -295,7 +295,7 @@ def test_one_whose_connection_was_lost_that_keeps_others_out_ends_and_can_be_beg
 def test_a_move_that_is_given_up_leaves_nothing_in_the_index_that_serves_of_what_was_erased_meanwhile(
     old: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def dies(family: Family, items: Sequence[Memory | Chunk], stores: Stores) -> None:
+    def dies(family: Family, items: Sequence[Indexed], stores: Stores) -> None:
         line = AuditEntry(
             action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p"
         )
