@@ -32,6 +32,8 @@ class Match:
     words: float
     conversation_id: str | None
     said_at: datetime
+    window: float = 0.0
+    """The cosine of the nearest window of the turns that it came of; 0 where windows are off, or none is near."""
 
 
 def relevances(matches: Sequence[Match], policy: Policy) -> list[float]:
@@ -46,11 +48,16 @@ def relevances(matches: Sequence[Match], policy: Policy) -> list[float]:
 
 def own_relevances(matches: Sequence[Match], policy: Policy) -> list[float]:
     """Return how well each match answers the query by what it says itself, 0 to 1: cosine and BM25, each as a share of
-    the best, weighed."""
+    the best, weighed; and where any has a window that is near, what was said when it came about."""
     cosines = _shares([match.cosine for match in matches])
     words = _shares([match.words for match in matches])
     weight = policy.retrieval_words_weight
-    return _shares([(1.0 - weight) * cosine + weight * word for cosine, word in zip(cosines, words, strict=True)])
+    own = _shares([(1.0 - weight) * cosine + weight * word for cosine, word in zip(cosines, words, strict=True)])
+    windows = _shares([match.window for match in matches])
+    if not any(windows):
+        return own
+    said = policy.retrieval_windows_weight
+    return _shares([(1.0 - said) * share + said * window for share, window in zip(own, windows, strict=True)])
 
 
 def in_context(matches: Sequence[Match], relevances: Sequence[float], policy: Policy) -> list[float]:

@@ -1,8 +1,8 @@
 """Look up an entity: the facts that are known of it, all of them or those that a question is about.
 
 Source: "Vectorized Episodic and Vectorized Semantic memory", section 0.E: vectors are entry points, the graph is the
-truth. Memories found by the question are the anchors; what is told are facts of active memories that the graph and the
-catalog still have, never the memories or turns themselves.
+truth. Memories found by the question are the anchors, or turns by their windows, or single facts; what is told are
+facts of active memories that the graph and the catalog still have, never the memories or turns themselves.
 """
 
 from __future__ import annotations
@@ -17,14 +17,18 @@ from typing import Final, Literal
 from policies.facts import type_of_object
 from recall.audience import Audience, audiences, tellable
 from recall.retrieve import Hit, retrieve
+from recall.selectors import facts_near, turns_near
 from schema import Memory, Principal, Subject, Way
 from schema.errors import NotFound
+from schema.selectors import StatedFact
 from stores.graph import Relation
 from stores.graph.base import folded_name
+from stores.index.base import Family
 from stores.open import Stores
 
 Mode = Literal["semantic", "episodic", "hybrid"]
-"""Where facts are entered: at the memories that a question finds, at the turns that these came from, or at both."""
+"""Where facts are entered: at the memories that a question finds, and facts that have vectors; at the turns that it
+finds by their windows, or without windows at those that the memories came from; or at all of these."""
 _EVERYTHING: Final = 10**9
 _READ_AT_ONCE: Final = 200
 """Facts whose memories are read at a time, until enough may be told."""
@@ -53,6 +57,10 @@ class Question:
     mode: Mode = "semantic"
     hops: int = 0
 
+    def is_near(self, cosine: float) -> bool:
+        """Return whether something is near enough to be an anchor."""
+        return self.min_similarity is None or cosine >= self.min_similarity
+
 
 @dataclass(frozen=True)
 class KnownFact:
@@ -80,12 +88,16 @@ class KnownFact:
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where the graph was entered: a memory, or a turn; verified where the graph has a fact of it that may be told."""
+    """Where the graph was entered: a memory, a fact, or a turn; verified where the graph has a fact of it that may be
+    told. `family` says what the question was compared with."""
 
-    type: Literal["memory", "source"]
+    type: Literal["memory", "fact", "source"]
     id: str
     score: float
     is_verified: bool
+    family: Family = Family.MEMORIES
+    relationship_key: str | None = None
+    """A verified fact's."""
 
 
 @dataclass(frozen=True)
@@ -151,23 +163,33 @@ def _asked(
     now: datetime,
 ) -> EntityFacts:
     subject, clock = audience.subject, _Clock()
-    hits = [
-        hit
-        for hit in retrieve(principal, [subject], question.text, stores, limit=question.most, way=Way.GRAPH, now=now)
-        if question.min_similarity is None or hit.similarity >= question.min_similarity
-    ]
-    clock.stop("vector_search")
+    found = retrieve(principal, [subject], question.text, stores, limit=question.most, way=Way.GRAPH, now=now)
+    hits = [hit for hit in found if question.is_near(hit.similarity)]
     by_memory = {str(hit.memory.id): hit.score for hit in hits} if question.mode != "episodic" else {}
-    by_turn = _scores_of_turns(hits) if question.mode != "semantic" else {}
+    near = _by_selectors(question, audience, stores) if found else _Near()
+    by_turn = {}
+    if question.mode != "semantic":
+        by_turn = _scores_of_turns(hits) if near.turns is None else near.turns
+    clock.stop("vector_search")
+    stated = {(fact.memory.id, fact.ordinal): cosine for fact, cosine in near.facts}
+    by_fact = {fact.memory.id: cosine for fact, cosine in reversed(near.facts)}
+    memory_ids = {*map(uuid.UUID, by_memory), *by_fact}
     entered = [
-        *stores.graph.facts_of_memories(subject, [uuid.UUID(id_) for id_ in by_memory], limit=_EVERYTHING),
+        *(
+            relation
+            for relation in stores.graph.facts_of_memories(subject, memory_ids, limit=_EVERYTHING)
+            if str(relation.memory_id) in by_memory or (relation.memory_id, relation.ordinal) in stated
+        ),
         *stores.graph.facts_said_in(subject, list(by_turn), limit=_EVERYTHING),
     ]
     if entity.type == "name":
         entered = [relation for relation in entered if folded_name(entity.value) in relation.names]
     scores = {
         relation.memory_id: max(
-            by_memory.get(str(relation.memory_id), 0.0), *(by_turn.get(turn, 0.0) for turn in relation.sources), 0.0
+            by_memory.get(str(relation.memory_id), 0.0),
+            by_fact.get(relation.memory_id, 0.0),
+            *(by_turn.get(turn, 0.0) for turn in relation.sources),
+            0.0,
         )
         for relation in entered
     }
@@ -186,11 +208,40 @@ def _asked(
     verified_ids = {str(fact.memory.id) for fact in verified} | {
         turn for fact in verified for turn in fact.relation.sources
     }
+    keys = {(fact.memory.id, fact.relation.ordinal): fact.relationship_key for fact in verified}
+    compared = Family.MEMORIES if near.turns is None else Family.WINDOWS
     anchors = (
         *(Anchor("memory", id_, score, id_ in verified_ids) for id_, score in by_memory.items()),
-        *(Anchor("source", turn, score, turn in verified_ids) for turn, score in by_turn.items()),
+        *(
+            Anchor("fact", str(fact.id), cosine, key is not None, Family.FACTS, key)
+            for fact, cosine in near.facts
+            for key in [keys.get((fact.memory.id, fact.ordinal))]
+        ),
+        *(Anchor("source", turn, score, turn in verified_ids, compared) for turn, score in by_turn.items()),
     )
     return EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts), anchors, clock.seconds)
+
+
+@dataclass(frozen=True)
+class _Near:
+    """What a question finds by windows (None: there are none for this asker) and by facts."""
+
+    turns: dict[str, float] | None = None
+    facts: list[tuple[StatedFact, float]] = field(default_factory=list)
+
+
+def _by_selectors(question: Question, audience: Audience, stores: Stores) -> _Near:
+    by_windows = question.mode != "semantic" and stores.settings.episodic_windows == "on"
+    by_facts = question.mode != "episodic" and stores.settings.fact_vectors == "on"
+    if not (by_windows or by_facts):
+        return _Near()
+    [vector] = stores.embedder.embed([question.text])
+    turns = turns_near(vector, audience, question.most, stores).turns if by_windows else {}
+    facts = facts_near(vector, audience, question.most, stores) if by_facts else []
+    return _Near(
+        {turn: cosine for turn, cosine in turns.items() if question.is_near(cosine)} if turns else None,
+        [(fact, cosine) for fact, cosine in facts if question.is_near(cosine)],
+    )
 
 
 def _scores_of_turns(hits: Sequence[Hit]) -> dict[str, float]:

@@ -24,6 +24,7 @@ from policies.retrieval import (
 )
 from recall.audience import Audience, audiences
 from recall.filters import ANYTHING, Filters
+from recall.selectors import turns_near
 from schema import Memory, Policy, Principal, Subject, Way
 from stores.catalog.summaries import Weight
 from stores.fulltext import Words
@@ -34,6 +35,8 @@ _POOLS: Final = (100, 400, 1_600)
 """How many hits by vector and how many by words are looked at, and if too few of them may be told, are looked at next.
 Whoever asks for more goes on in the same order: it hangs on the pools, and not on how many are asked for. S3 Vectors
 gives no more than the first at a time."""
+_WINDOWS: Final = 50
+"""How many of the windows nearest to the question are looked at, where there are any."""
 _NEAR_NAMED: Final = 25
 """How many of the memories nearest to the question as its user would be heard asking it are looked at."""
 _READ_AT_ONCE: Final = 25
@@ -46,8 +49,8 @@ _SPARE: Final = 2
 class Hit:
     """A memory with its cosine to the query, at most 1, and the score by which it is ranked, 0 to 1.
 
-    `similarity` is not measured where only words found the memory: then it is the least that the vectors found.
-    `why` explains the rank, where it was asked for.
+    `similarity` is not measured where only words, or a window, found the memory: then it is the least that the vectors
+    found. `why` explains the rank, where it was asked for.
     """
 
     memory: Memory
@@ -203,7 +206,7 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A memory that vectors or words propose, of what the asker may see."""
+    """A memory that vectors, words or windows propose, of what the asker may see."""
 
     memory_id: uuid.UUID
     match: Match
@@ -245,6 +248,7 @@ def _read(query: str, words: Words, stores: Stores) -> _Question:
 
 def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, pool: int, stores: Stores) -> _Proposed:
     near: dict[uuid.UUID, float] = {}
+    by_window: dict[uuid.UUID, float] = {}
     for audience in asked:
         where = Where(
             audience.subject,
@@ -256,8 +260,9 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
             seen_by=audience.seen or (),
         )
         near |= {hit.memory_id: hit.similarity for hit in stores.index.query(question.vector, where, pool)}
+        by_window |= turns_near(question.vector, audience, _WINDOWS, stores).memories
     # What is active and seen as the catalog had it when the words were read: an index may not have heard of it yet.
-    compared = question.words.compare(question.text, pool, stores.policy, also=near)
+    compared = question.words.compare(question.text, pool, stores.policy, also=near.keys() | by_window)
     is_everything = len(near) < pool and sum(memory.score > 0 for memory in compared) < pool
     wanted = [
         (memory, memory.summary.weight, near.get(memory.summary.memory_id))
@@ -275,6 +280,7 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
                 memory.score,
                 memory.summary.conversation_id,
                 memory.summary.said_at,
+                by_window.get(memory.summary.memory_id, 0.0),
             ),
             weight,
             cosine is not None,

@@ -83,6 +83,11 @@ class Policy(Value):
     retrieval_words_weight: Share = Field(
         0.4, description="share of the words (BM25) in relevance; the rest is the cosine's"
     )
+    retrieval_windows_weight: Share = Field(
+        0.3,
+        description="share of the nearest window of its turns in a memory's relevance, with "
+        "`AFTERTURN_EPISODIC_WINDOWS=on` (docs/decisions, windows and facts)",
+    )
     retrieval_context_weight: Share = Field(
         0.3, description="how much of a memory's relevance goes to what was said just before and after it"
     )

@@ -195,7 +195,8 @@ def _debug(wanted: _LookUp, entity_facts: EntityFacts) -> RagDebugOut | None:
         top_k=question.most,
         min_score=question.min_similarity,
         vector_hits=[
-            {"collection": "memories", "score": anchor.score, "anchor_type": anchor.type, "anchor_id": anchor.id}
+            {"collection": anchor.family, "score": anchor.score, "anchor_type": anchor.type, "anchor_id": anchor.id}
+            | ({"relationship_key": anchor.relationship_key} if anchor.relationship_key else {})
             for anchor in entity_facts.anchors
         ],
         verified_anchors=[anchor.id for anchor in entity_facts.anchors if anchor.is_verified],

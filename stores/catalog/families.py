@@ -67,6 +67,11 @@ class FamilyStore(Reader):
             if row.turn_id in kept
         }
 
+    def turns_of_windows(self, subject: Subject, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, list[str]]:
+        """Return the turns that each of the subject's windows under these ids is of: its own, and one before it."""
+        rows = self._rows(_WINDOWS_AMONG, subject_parameters(subject) | {"ids": list(ids)}) if ids else ()
+        return {row.id: [row.turn_id, *([row.previous_turn_id] if row.previous_turn_id else [])] for row in rows}
+
     def facts(self, subject: Subject, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, StatedFact]:
         """Return the subject's facts whose vectors have these ids; others are left out."""
         rows = self._rows(_FACTS_AMONG, subject_parameters(subject) | {"ids": list(ids)}) if ids else ()

@@ -19,8 +19,11 @@ from memory.indexing import index_all
 from memory.publish import publish
 from memory.reindex import finish, must_be_built, reindex
 from memory.selectors import text_of
+from recall.anchors import EntityFacts, EntityName, Mode, Question, look_up
+from recall.audience import audiences
 from recall.retrieve import retrieve
-from schema import Scope, Subject
+from recall.selectors import turns_near
+from schema import Capability, Principal, Scope, Subject, Visibility
 from schema.errors import IndexUnbuilt
 from schema.health import HealthStatus
 from schema.selectors import told
@@ -100,6 +103,7 @@ def test_while_they_are_off_nothing_is_written_and_nothing_asked(worker: Worker,
     with statements() as run:
         off.hear(anna, *SAID)
         assert retrieve(None, [whose], "Where is my home?", off.context, now=NOW)
+        anchors_of(off, whose, Question("Where is my home?", mode="hybrid"))
     assert [statement for statement in run if "windows" in statement] == []
     assert off.rows("windows", whose) == []
     assert {(row["id"], row["version"]) for row in off.rows("facts", whose)} == {(None, None)}
@@ -256,3 +260,91 @@ def test_reindex_builds_them_again_and_makes_those_of_before_they_were_on(alone:
         assert found[f"index of {family}"].found == f"{count} vectors of {count}"
         assert found[f"index of {family}"].status is HealthStatus.OK
         on.context.index_of(family).close()
+
+
+# -- what is found by them -------------------------------------------------------------------------------------------
+
+
+def anchors_of(worker: Worker, whose: Subject, question: Question, principal: Principal | None = None) -> EntityFacts:
+    entity = EntityName("user_id", whose.subject_id)
+    return look_up(principal, whose, entity, worker.context, question=question, now=NOW)
+
+
+OVEN = "Which oven is never cold?"
+"""What only the assistant said, so that no memory says it."""
+
+
+def reader(user: str | None) -> Principal:
+    return Principal(tenant_id="acme", user_id=user, key_id="k", capabilities=frozenset({Capability.READ}))
+
+
+def talked(worker: Worker, user: str) -> None:
+    messages = [{"role": "user", "content": SAID[0]}, {"role": "assistant", "content": "Is your oven never cold?"}]
+    worker.hear(user, SAID[0], messages=messages)
+    worker.hear(user, SAID[1], first=1)
+    worker.hear(user, SAID[2], first=2)
+
+
+def shares(worker: Worker, whose: Subject, principal: Principal | None = None) -> dict[str, float]:
+    asked = retrieve(principal, [whose], OVEN, worker.context, explain=True, relevant_only=False, now=NOW)
+    return {hit.memory.source_turn_ids[0][-1]: hit.why.terms.relevance for hit in asked if hit.why}
+
+
+def test_a_window_lifts_the_memories_of_its_turn_while_it_is_on(worker: Worker, anna: str) -> None:
+    on, whose = switched(worker), subject(anna)
+    talked(on, anna)
+    assert shares(on, whose)["0"] > shares(worker, whose)["0"]
+    flat = on.with_parts(policy=on.context.policy.model_copy(update={"retrieval_windows_weight": 0.0}))
+    assert shares(flat, whose) == shares(worker, whose)
+
+
+def test_a_window_counts_only_for_who_may_read_turns_and_sees_all_that_came_of_them(worker: Worker, anna: str) -> None:
+    on, whose = switched(worker), subject(anna)
+    talked(on, anna)
+    [vector] = on.context.embedder.embed([OVEN])
+    owner = reader(anna)
+    service = reader(None)
+
+    def near(principal: Principal | None) -> set[str]:
+        [audience] = audiences(principal, [whose], on.context)
+        return set(turns_near(vector, audience, 10, on.context).turns)
+
+    assert near(None) == near(owner) == {f"{anna}-{number}" for number in range(3)}
+    assert near(service) == set()
+    assert shares(on, whose, service) == shares(worker, whose, service)
+    [bakery] = [memory for memory in on.known(whose) if f"{anna}-1" in memory.source_turn_ids]
+    others = {"visibility": Visibility.INDIVIDUAL, "agent_id": "planner", "version": bakery.version + 1}
+    publish(Changes(subject=whose, at=NOW, updated=(bakery.model_copy(update=others),)), {}, on.context)
+    assert near(owner) == {f"{anna}-0"}, "the third turn's window begins with the second"
+
+
+@pytest.mark.parametrize(("mode", "has_memories"), [("episodic", False), ("hybrid", True)])
+def test_turns_are_anchors_by_their_windows(worker: Worker, anna: str, mode: Mode, *, has_memories: bool) -> None:
+    on, whose = switched(worker, **ON | {"fact_vectors": "off"}), subject(anna)
+    talked(on, anna)
+    found = anchors_of(on, whose, Question("Where is my home in Lisbon?", mode=mode))
+    sources = [anchor for anchor in found.anchors if anchor.type == "source"]
+    assert {anchor.family for anchor in sources} == {Family.WINDOWS}
+    assert {anchor.id for anchor in sources} == {f"{anna}-{number}" for number in range(3)}
+    assert any(anchor.type == "memory" for anchor in found.anchors) == has_memories
+    assert "Lisbon" in {fact.relation.object for fact in found.facts}
+    strict = anchors_of(on, whose, Question("Where is my home in Lisbon?", mode=mode, min_similarity=1.0))
+    assert (strict.facts, strict.anchors) == ((), ())
+    off = anchors_of(worker, whose, Question("Where is my home in Lisbon?", mode=mode))
+    assert {anchor.family for anchor in off.anchors} == {Family.MEMORIES}
+
+
+def test_facts_are_anchors_beside_memories_and_are_told_only_if_their_memory_is(worker: Worker, anna: str) -> None:
+    on, whose = switched(worker), subject(anna)
+    talked(on, anna)
+    found = anchors_of(on, whose, Question("Where is my home in Lisbon?", most=1))
+    [memory, fact] = found.anchors
+    assert (memory.type, fact.type, fact.family, fact.is_verified) == ("memory", "fact", Family.FACTS, True)
+    assert fact.relationship_key in {one.relationship_key for one in found.facts}
+    [lisbon] = [one for one in on.known(whose) if "Lisbon" in one.summary]
+    hidden = {"visibility": Visibility.INDIVIDUAL, "agent_id": "planner", "version": lisbon.version + 1}
+    publish(Changes(subject=whose, at=NOW, updated=(lisbon.model_copy(update=hidden),)), {}, on.context)
+    owner = reader(anna)
+    asked = anchors_of(on, whose, Question("Which bakery is it, and where is home?"), owner)
+    assert str(fact.id) not in {anchor.id for anchor in asked.anchors}
+    assert "Lisbon" not in {one.relation.object for one in asked.facts}
