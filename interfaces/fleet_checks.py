@@ -107,7 +107,7 @@ def _check_answers(report: FleetReport) -> Iterator[HealthCheck]:
         hint = f"start it, or set {variable_of('broker_url')}"
         yield failed("broker", f"the broker at {report.broker} does not answer", hint)
     if not report.catalog_answers:
-        hint = f"turns wait until it does; check {variable_of('catalog_url')}"
+        hint = report.catalog_hint or f"turns wait until it does; check {variable_of('catalog_url')}"
         yield failed("catalog", "the catalog does not answer", hint)
 
 

@@ -19,9 +19,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from interfaces.bounded import ask_all
 from interfaces.local.progress import percentile
 from schema import utc_iso
-from schema.errors import AfterturnError, Outage
+from schema.errors import AfterturnError, CatalogUnavailable, Outage
 from schema.settings import Settings, variable_of
-from stores.catalog import Catalog, open_catalog
+from stores.catalog import Catalog, open_catalog, require_catalog
 from stores.dead_letters import count_dead_letters, latest_dead_letters
 from stores.embedding import open_embedder
 from stores.index import open_index
@@ -50,6 +50,8 @@ class FleetReport:
     broker: str
     broker_answers: bool = False
     catalog_answers: bool = False
+    catalog_hint: str | None = None
+    """What a person must mend first, where that is why the catalog does not answer."""
     queues: dict[str, int] | None = None
     pending_turns: int | None = None
     subjects_with_pending_turns: int | None = None
@@ -78,6 +80,9 @@ def fleet_report(settings: Settings) -> tuple[FleetReport, Exception | None]:
         match answer:
             case dict():
                 report = replace(report, **answer)
+            case CatalogUnavailable():
+                report = replace(report, catalog_hint=str(answer))
+                failed = failed or answer
             case TookTooLong():
                 failed = failed or NoAnswer(f"the {part} did not answer within {_SECONDS} s. {_LOOK_AT[part]}")
             case AfterturnError():
@@ -172,6 +177,8 @@ def read_erasures(catalog: Catalog) -> dict[str, Any]:
 
 
 def _of_index(settings: Settings) -> dict[str, Any]:
+    # An embedded one is made where it is not.
+    require_catalog(settings)
     with closing(open_index(settings, open_embedder(settings))) as index:
         return {"indexed": index.count()}
 

@@ -41,14 +41,14 @@ class WorkerContext(MemoryContext):
         super().close()
 
 
-def open_worker_context(settings: Settings, celery: Celery) -> WorkerContext:
-    """Open all that the settings name.
+def open_worker_context(settings: Settings, celery: Celery, *, makes_catalog: bool = True) -> WorkerContext:
+    """Open all that the settings name. An embedded catalog that is not there is made, if `makes_catalog`.
 
     Raises:
         SettingsError: a policy constant cannot work, or a model never will; the message says which setting.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
-    memory = open_memory(settings, celery)
+    memory = open_memory(settings, celery, makes_catalog=makes_catalog)
     try:
         try_out(memory.embedder)
     except EmbedderUnavailable as error:

@@ -22,7 +22,7 @@ _SIGNS = {
 
 def doctor(
     before_start: Annotated[
-        bool, typer.Option("--before-start", help="No worker and no beat run yet: do not look for them.")
+        bool, typer.Option("--before-start", help="No worker and no beat run yet: do not look for them, and make what their start would.")
     ] = False,
     call_llm: Annotated[
         bool, typer.Option("--call-llm", help="Ask the language model one cheap question; it may cost money.")
@@ -39,7 +39,7 @@ def doctor(
 ) -> None:
     """Check every part that the settings name, a line each, and say how to mend what is broken.
 
-    Like the start of a worker it makes what is missing in the data folder and the index, and nothing else. The exit
+    With --before-start it makes, like the start of a worker, what is missing in the data folder and the index. The exit
     code is 1 when a check fails.
     """
     checks = run_health_checks(call_llm=call_llm, fleet=not before_start, tend=tend)

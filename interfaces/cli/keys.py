@@ -84,7 +84,7 @@ def list_keys(
 ) -> None:
     """List keys with what they may do and when they were used last."""
     now = datetime.now(UTC)
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         keys = [key for key in catalog.keys.all(tenant) if every or in_force(key, now)]
     print_result(
         [key.model_dump(mode="json") for key in keys],
@@ -101,7 +101,7 @@ def rotate_key(
     as_json: JsonOption = False,
 ) -> None:
     """Make a new key in the place of another, which stays in force for a while so that nobody is locked out."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         issued = rotate(key, timedelta(hours=overlap), catalog, by=by, now=datetime.now(UTC))
     _show(issued, as_json=as_json)
 
@@ -109,7 +109,7 @@ def rotate_key(
 @app.command("revoke")
 def revoke_key(key: IdArgument, as_json: JsonOption = False) -> None:
     """End a key at once, for good."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         ended = revoke(key, catalog, now=datetime.now(UTC))
     print_result(
         ended.model_dump(mode="json"), Text(f"{ended.id} ({ended.name}) opens nothing any more"), as_json=as_json

@@ -38,7 +38,7 @@ app = typer.Typer(
 @app.command("list")
 def list_members(subject: SubjectArgument, tenant: TenantOption = "default", as_json: JsonOption = False) -> None:
     """List the members of a subject with their roles."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         members = catalog.members.of(Subject(tenant_id=tenant, subject_id=subject))
     if as_json:
         print_json([member.model_dump(mode="json", exclude={"subject"}) for member in members])
@@ -79,7 +79,7 @@ def set_(
 @app.command()
 def remove(subject: SubjectArgument, user: MemberArgument, by: ByOption, tenant: TenantOption = "default") -> None:
     """Take a user's membership away: they see nothing of the subject from now on."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         remove_member(
             Subject(tenant_id=tenant, subject_id=subject),
             user,

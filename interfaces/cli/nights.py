@@ -62,7 +62,7 @@ def night(
 ) -> None:
     """Do a nightly job now. For all users the fleet does it: see `afterturn nights`."""
     settings = load_settings()
-    context = open_worker_context(settings, create_celery(settings))
+    context = open_worker_context(settings, create_celery(settings), makes_catalog=False)
     subject = Subject(tenant_id=tenant, subject_id=user) if user else None
     try:
         if dry_run:

@@ -70,7 +70,7 @@ def list_webhooks(
     as_json: JsonOption = False,
 ) -> None:
     """List the URLs that are told, and how each fares."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         endpoints = catalog.webhooks.all(tenant)
     print_result(
         [endpoint.model_dump(mode="json") for endpoint in endpoints],
@@ -87,7 +87,7 @@ def log(
     as_json: JsonOption = False,
 ) -> None:
     """Show what was delivered, what was not, and what was answered."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         endpoint = endpoint_of(webhook, None, catalog)
         deliveries = catalog.webhooks.log(endpoint.id, status=status, limit=limit)
     if as_json:
@@ -113,7 +113,7 @@ def log(
 @app.command()
 def resend(webhook: IdArgument, delivery: Annotated[str, typer.Argument(help="Its id, from the log.")]) -> None:
     """Send a delivery again, as often as a new one."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         again = send_again(endpoint_of(webhook, None, catalog), delivery, catalog, now=datetime.now(UTC))
     console.print(Text(f"{again.id} is sent again"))
 
@@ -127,7 +127,7 @@ def rotate(
     as_json: JsonOption = False,
 ) -> None:
     """Sign with a new secret, and show it, this once."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         endpoint = endpoint_of(webhook, None, catalog)
         rotated = rotate_secret(endpoint, timedelta(hours=overlap), catalog, now=datetime.now(UTC))
     _show(rotated, as_json=as_json)
@@ -136,7 +136,7 @@ def rotate(
 @app.command()
 def resume(webhook: IdArgument) -> None:
     """Send to a URL again from now on, after it answered 410 or took nothing for three days."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         resume_endpoint(endpoint_of(webhook, None, catalog), catalog)
     console.print(Text(f"{webhook} is told of what happens from now on"))
 
@@ -144,7 +144,7 @@ def resume(webhook: IdArgument) -> None:
 @app.command()
 def remove(webhook: IdArgument) -> None:
     """Tell a URL nothing more, and drop its log."""
-    with closing(open_catalog(load_settings())) as catalog:
+    with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         catalog.webhooks.remove(endpoint_of(webhook, None, catalog).id)
     console.print(Text(f"{webhook} is told nothing more"))
 

@@ -37,13 +37,14 @@ from stores.open import Stores, open_beside
 _REINDEX = "run `afterturn reindex` with these settings"
 
 
-def check_stores(settings: Settings, *, tend: bool) -> Iterator[HealthCheck]:
+def check_stores(settings: Settings, *, tend: bool, makes_catalog: bool = True) -> Iterator[HealthCheck]:
     """Check what memories are held in; with `tend`, graphs of large users are built first, and the index
-    is told again of what it has otherwise than the catalog."""
+    is told again of what it has otherwise than the catalog. An embedded catalog that is not there is made, if
+    `makes_catalog`."""
     embedder, checks = check_embedder(settings)
     yield from checks
     no_index = skipped("index", f"not looked at: the {'catalog' if embedder else 'embedder'} must work first")
-    engine = _opened(settings)
+    engine = _opened(settings, makes_catalog=makes_catalog)
     if isinstance(engine, HealthCheck):
         yield from (engine, no_index)
         return
@@ -61,11 +62,11 @@ def check_stores(settings: Settings, *, tend: bool) -> Iterator[HealthCheck]:
         yield from check_erasures(FleetReport(settings.broker_shown, **read_erasures(catalog)))
 
 
-def _opened(settings: Settings) -> Engine | HealthCheck:
+def _opened(settings: Settings, *, makes_catalog: bool) -> Engine | HealthCheck:
     """Return the catalog's database, or why it cannot be opened."""
     try:
         if settings.catalog_url is None:
-            open_catalog_engine(settings).dispose()
+            open_catalog_engine(settings, makes_catalog=makes_catalog).dispose()
         return create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
     except CatalogUnavailable as error:
         return failed("catalog", "cannot be used", str(error))

@@ -42,7 +42,7 @@ def open_catalog_engine(settings: Settings, *, makes_catalog: bool = True) -> En
             to do.
     """
     if not makes_catalog:
-        _require_catalog(settings)
+        require_catalog(settings)
     engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
     if engine.dialect.name == "sqlite":
         migrate(engine)
@@ -62,7 +62,12 @@ def open_catalog(settings: Settings, *, makes_catalog: bool = True) -> Catalog:
     return Catalog(open_catalog_engine(settings, makes_catalog=makes_catalog))
 
 
-def _require_catalog(settings: Settings) -> None:
+def require_catalog(settings: Settings) -> None:
+    """Look whether the embedded catalog of the settings is there, and make nothing.
+
+    Raises:
+        CatalogUnavailable: it is not; the message names the folder.
+    """
     embedded = settings.data_dir.absolute() / "catalog.sqlite3"
     if settings.catalog_url is None and not embedded.exists():
         raise CatalogUnavailable(
