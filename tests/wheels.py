@@ -58,13 +58,17 @@ def _lines(folder: Path, built: list[Path]) -> Iterator[str]:
 
 
 def _python(version: str) -> str | None:
+    """Return a Python of this version; pyenv's shims are asked for theirs, whichever is the machine's own."""
+    asks = "import sys; print(sys.executable, '{}.{}'.format(*sys.version_info))"
     for name in (f"python{version}", "python3"):
         path = shutil.which(name)
         if path is None:
             continue
-        said = subprocess.run([path, "-V"], capture_output=True, text=True, check=False)
-        if said.returncode == 0 and said.stdout.split()[-1].startswith(f"{version}."):
-            return path
+        environment = os.environ | {"PYENV_VERSION": version}
+        said = subprocess.run([path, "-c", asks], env=environment, capture_output=True, text=True, check=False)
+        executable, _, found = said.stdout.strip().rpartition(" ")
+        if said.returncode == 0 and found == version:
+            return executable
     return None
 
 
