@@ -31,6 +31,7 @@ DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
@@ -122,6 +123,14 @@ def test_every_command_on_a_page_exists(page: Path) -> None:
     assert commands <= set(all_commands().commands)
     targets = set(re.findall(r"\bmake ([a-z-]+)", text))
     assert targets <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_fresh_shell_finds_our_commands_as_they_are_written(page: Path) -> None:
+    lines = [line for block in _SHELL.findall(page.read_text()) for line in block.splitlines()]
+    assert [line for line in lines if re.match(r" *(\w+=\S+ )*(afterturn|python -m (?!pip ))", line)] == []
+    locks = re.findall(r"-r (locks/[\w.]+)", page.read_text())
+    assert [lock for lock in locks if not (ROOT / lock).exists()] == []
 
 
 def commands_of(group: TyperGroup, before: str = "") -> Iterator[tuple[str, TyperCommand]]:
