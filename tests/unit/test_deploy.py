@@ -102,6 +102,14 @@ def test_an_image_without_a_version_is_refused_and_one_with_a_digest_too_is_not(
     assert bool(_PINNED.fullmatch(image)) == pinned
 
 
+def test_every_image_of_others_has_a_digest_but_for_the_one_that_nobody_has_looked_up() -> None:
+    dockerfiles = [DOCKERFILE, (ROOT / "deploy" / "postgres" / "Dockerfile").read_text()]
+    bases = [rest.split()[0] for text in dockerfiles for name, rest in instructions(text) if name == "FROM"]
+    images = {one["image"] for one in SERVICES.values() if "build" not in one} | {base for base in bases if ":" in base}
+    without = {image.partition(":")[0] for image in images if "@sha256:" not in image}
+    assert without == {"semitechnologies/weaviate"}
+
+
 def test_compose_says_nothing_that_its_schema_does_not_know() -> None:
     checked = subprocess.run(
         [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml"],
