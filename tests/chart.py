@@ -1,7 +1,11 @@
-"""Renders the Helm chart as Helm does, by a Go template engine in Python: `helm` itself is in no package of ours."""
+"""Renders the Helm chart as Helm does, by a Go template engine in Python: `helm` itself is in no package of ours.
+
+python -m tests.chart deploy/helm/examples/small.yaml > afterturn.yaml
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -61,3 +65,13 @@ def _merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         before = merged.get(name)
         merged[name] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
     return merged
+
+
+def main() -> None:
+    """Print the manifests that the chart makes of a file of values."""
+    values = yaml.safe_load(Path(sys.argv[1]).read_text())
+    print(yaml.safe_dump_all(rendered(values), sort_keys=False), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ pytest.importorskip("gotpl", reason=_NEEDS)
 
 from schema.settings import Settings, variable_of  # noqa: E402
 from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE  # noqa: E402
-from tests.chart import CHART, EXAMPLES, rendered  # noqa: E402
+from tests.chart import CHART, EXAMPLES, main, rendered  # noqa: E402
 from tests.commands import all_commands  # noqa: E402
 from tests.supply_chain import version_of_next_release  # noqa: E402
 
@@ -164,6 +164,14 @@ def test_the_settings_of_the_examples_can_work(manifests: list[Manifest], monkey
     # As the Secret has it.
     monkeypatch.setenv("AFTERTURN_CATALOG_URL", "postgresql://afterturn@postgres:5432/afterturn")
     Settings()
+
+
+def test_plain_manifests_are_what_the_chart_makes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["chart", str(EXAMPLES[0])])
+    main()
+    assert list(yaml.safe_load_all(capsys.readouterr().out)) == rendered(yaml.safe_load(EXAMPLES[0].read_text()))
 
 
 def test_a_chart_without_the_name_of_the_secret_says_what_to_give() -> None:
