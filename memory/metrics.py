@@ -11,6 +11,7 @@ from typing import Literal
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from memory.tracing import span
 from schema import Asker, DecisionAction, Verdict
 from schema.errors import Denied, NotAMember
 from stores.breaker import State
@@ -98,7 +99,9 @@ CONTEXT_SECONDS = Histogram(
     "afterturn_context_duration_seconds", "How long it took to make a context block.", buckets=_STAGES
 )
 CONTEXTS = Counter("afterturn_context_blocks", "Context blocks, by whether anything was in them.", ["outcome"])
-EMBEDDING_CALLS = Counter("afterturn_embedding_calls", "Calls of the embedder for turns and for questions.", ["kind"])
+EMBEDDING_CALLS = Counter(
+    "afterturn_embedding_calls", "Calls of the embedder for turns, for questions and for documents.", ["kind"]
+)
 EMBEDDING_TEXTS = Counter("afterturn_embedding_texts", "Texts of these calls.", ["kind"])
 WINDOWS = Counter("afterturn_windows", "Windows of kept raw turns that were written.")
 DENIED = Counter("afterturn_access_denied", "What a principal asked for and was not allowed.", ["reason"])
@@ -181,7 +184,7 @@ for _part in _PARTS:
 for _given in ("answered", "empty"):
     SEARCHES.labels(_given)
     CONTEXTS.labels(_given)
-for _kind in ("turn", "question"):
+for _kind in ("turn", "question", "document"):
     EMBEDDING_CALLS.labels(_kind)
     EMBEDDING_TEXTS.labels(_kind)
 for _denied in ("not_a_member", "not_allowed"):
@@ -256,7 +259,7 @@ def count_webhook(outcome: Literal["delivered", "failed", "gone"], lag: float | 
         WEBHOOK_LAG.observe(lag)
 
 
-def count_embedding(kind: Literal["turn", "question"], texts: int) -> None:
+def count_embedding(kind: Literal["turn", "question", "document"], texts: int) -> None:
     """Count a call of the embedder for so many texts."""
     EMBEDDING_CALLS.labels(kind).inc()
     EMBEDDING_TEXTS.labels(kind).inc(texts)
@@ -280,7 +283,11 @@ def count_denied(error: Denied) -> None:
     if error.is_counted:
         return
     error.is_counted = True
-    DENIED.labels("not_a_member" if isinstance(error, NotAMember) else "not_allowed").inc()
+    reason = "not_a_member" if isinstance(error, NotAMember) else "not_allowed"
+    DENIED.labels(reason).inc()
+    # It lasts no time, and stands in the trace where somebody was refused.
+    with span("denied", {"afterturn.reason": reason}):
+        pass
 
 
 def count_review(asker: Asker, verdict: ReviewVerdict) -> None:

@@ -28,6 +28,7 @@ from memory.prompts import prompt
 from memory.publish import publish
 from memory.scoring import Origin, new_memory, score
 from memory.spoken_preferences import spoken_preferences
+from memory.tracing import span
 from policies.admission import admit, admit_for_model
 from policies.authority import authority_of
 from policies.categories import normalised_category
@@ -148,7 +149,8 @@ class HotPath:
         require_not_ahead(turn, self._context.settings, now)
         trigger = self._begin(turn)
         try:
-            noted = self._twice(turn, trigger, by, now)
+            with span("hot_path"):
+                noted = self._twice(turn, trigger, by, now)
         except AlreadyDecided:
             HOT_PATH.labels("decided").inc()
             raise

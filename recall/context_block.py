@@ -12,6 +12,7 @@ from itertools import count
 from typing import Final
 
 from memory.metrics import count_context
+from memory.tracing import RECORD_COUNT, span
 from policies.retrieval import slots
 from recall.audience import Audience, audiences, tellable
 from recall.excerpt_lines import as_data, excerpt_lines, excerpts_in, tokens_of
@@ -75,7 +76,9 @@ def context_block(
         NotAMember, NotAllowed: the principal may see nothing of one of the subjects.
     """
     began = time.monotonic()
-    block = _made(principal, subjects, question, stores, budget_tokens, bullets, now)
+    with span("context") as current:
+        block = _made(principal, subjects, question, stores, budget_tokens, bullets, now)
+        current.set_attribute(RECORD_COUNT, len(block.used))
     count_context(time.monotonic() - began, empty=not block.text)
     return block
 

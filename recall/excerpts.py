@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from memory.metrics import count_embedding
+from memory.tracing import span
 from policies.access import may_see
 from policies.topics import is_about
 from recall.audience import Audience, audiences
@@ -105,7 +107,9 @@ def excerpts_for(
     ]
     if not held or most <= 0:
         return []
-    [vector] = stores.embedder.embed([question])
+    with span("embed", {"afterturn.texts": 1}):
+        [vector] = stores.embedder.embed([question])
+    count_embedding("question", 1)
     proposed = [
         candidate
         for audience, words, visible in held

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.metrics import SEARCH_SECONDS, count_embedding, count_search
-from memory.tracing import RECORD_COUNT, memory_span
+from memory.tracing import RECORD_COUNT, memory_span, span
 from policies.retrieval import (
     Match,
     Standing,
@@ -145,14 +145,14 @@ def retrieve_for(
     if len({audience.subject.tenant_id for audience in asked}) > 1:
         raise ValueError("the subjects are of several tenants; ask for those of one")
     began = time.monotonic()
-    with memory_span("search_memory") as span:
+    with memory_span("search_memory") as current:
         words = stores.fulltext.read([(audience.subject, audience.seen) for audience in asked])
         page: list[Hit] = []
         if not words.is_empty:
             question = _read(query, words, stores)
             SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
             page = _best(asked, question, filters, offset + limit, explain, relevant_only, now, stores)[offset:]
-        span.set_attribute(RECORD_COUNT, len(page))
+        current.set_attribute(RECORD_COUNT, len(page))
     count_search(time.monotonic() - began, len(page))
     return page
 
@@ -241,7 +241,8 @@ class _Ranked:
 
 def _read(query: str, words: Words, stores: Stores) -> _Question:
     named = f"{words.opening}: {query}" if words.opening else query
-    [vector, named_vector] = stores.embedder.embed([query, named])
+    with span("embed", {"afterturn.texts": 2}):
+        [vector, named_vector] = stores.embedder.embed([query, named])
     count_embedding("question", 2)
     return _Question(query, words, vector, named_vector)
 

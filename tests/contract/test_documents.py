@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from memory.documents.delete import delete_document
 from memory.documents.indexing import make_searchable
@@ -82,6 +83,15 @@ class TestPut:
         assert worker.context.catalog.index_jobs(whose) == []
         assert worker.audited(whose) == ["document_indexed"]
         assert worker.event_names(whose) == ["document.indexed"]
+
+    def test_making_it_searchable_is_a_span_without_what_it_says(
+        self, worker: Worker, anna: str, spans: InMemorySpanExporter
+    ) -> None:
+        whose = archive(anna)
+        put(worker, story(whose))
+        carry(worker, whose)
+        [span] = [span for span in spans.get_finished_spans() if span.name == "afterturn.document"]
+        assert not any(word in span.to_json() for word in (*MILL.split()[1:3], anna))
 
     def test_the_same_again_is_no_work(self, worker: Worker, anna: str) -> None:
         whose = archive(anna)

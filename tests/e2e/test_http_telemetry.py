@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import httpx
+import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client import REGISTRY
@@ -121,6 +122,33 @@ def test_a_request_is_a_line_with_its_route_key_and_time_and_without_content(
 
 
 # -- spans ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "spans_within"),
+    [
+        ("/api/v1/memories/search?query=" + ASKED, {"search_memory", "afterturn.embed"}),
+        (
+            "/api/v1/subjects/{user}/context?question=" + ASKED,
+            {"afterturn.context", "search_memory", "afterturn.embed"},
+        ),
+        ("/api/v1/subjects/somebody-else/context?question=" + ASKED, {"afterturn.context", "afterturn.denied"}),
+    ],
+)
+def test_a_request_to_read_has_within_it_what_it_took(
+    me: httpx.Client, user: str, spans: InMemorySpanExporter, path: str, spans_within: set[str]
+) -> None:
+    remember(me)
+    spans.clear()
+    me.get(path.format(user=user))
+    wait_until(lambda: any(span.name.startswith("GET") for span in spans.get_finished_spans()), "it is answered")
+    assert {span.name for span in spans.get_finished_spans() if not span.name.startswith("GET")} == spans_within
+
+
+def test_the_hot_path_is_a_span(me: httpx.Client, user: str, spans: InMemorySpanExporter) -> None:
+    said = {"user_id": user, "messages": [{"role": "user", "content": "I am allergic to peanuts."}]}
+    me.post("/api/v1/turns/candidate", json=said)
+    wait_until(lambda: any(span.name == "afterturn.hot_path" for span in spans.get_finished_spans()), "it is one")
 
 
 def test_a_request_is_a_span_in_its_callers_trace_with_what_is_done_with_memories(
