@@ -34,6 +34,7 @@ from schema import (
     Turn,
     Verdict,
 )
+from schema.turn import MetadataValue
 
 _MASK = "[masked]"
 _UNKNOWN_TYPE = "application/octet-stream"
@@ -221,7 +222,19 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
         for message, text in zip(turn.messages, texts, strict=True)
     )
     attachments = tuple(attachment_kept(attachment, kept) for attachment in turn.attachments)
-    return turn.model_copy(update={"messages": messages, "attachments": attachments, "candidate": None, "history": ()})
+    metadata = {
+        name: _metadata_kept(value, lambda text: _hiding(hidden, kept(text)))
+        for name, value in turn.metadata.items()
+        if kept(name) == name
+    }
+    beside = {"attachments": attachments, "metadata": metadata, "candidate": None, "history": ()}
+    return turn.model_copy(update={"messages": messages, **beside})
+
+
+def _metadata_kept(value: MetadataValue, kept: Callable[[str], str]) -> MetadataValue:
+    """Return what an application noted as it may be kept; a number that may not be is one of a card, say."""
+    text = str(value)
+    return value if kept(text) == text else kept(text) or _MASK
 
 
 def attachment_kept(attachment: Attachment, kept: Callable[[str], str]) -> Attachment:

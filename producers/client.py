@@ -96,7 +96,7 @@ class Producer:
 
         A turn is given whole, or by its fields: `user_id` and `messages` are enough. What is left out is then that of a
         turn said just now, in the tenant and the conversation `default`, under an id of its own: whoever may send a
-        turn twice gives it a `turn_id`.
+        turn twice gives it a `turn_id`. `metadata`, names and plain values of your own, is kept with the turn.
 
         Once this returns the turn will be processed. Enqueuing the same turn again changes nothing and says so. Only
         others who write to the spool at the same moment can make it wait for longer, by as much again at most.
@@ -178,7 +178,8 @@ class Producer:
 
     def _parsed(self, turn: Turn | Mapping[str, Any] | None, fields: Mapping[str, Any]) -> Turn:
         if turn is None:
-            turn = _said_now() | dict(fields)
+            version = 2 if fields.get("history") or fields.get("metadata") else 1
+            turn = _said_now() | {"schema_version": version} | dict(fields)
         elif fields:
             raise InvalidTurn(f"a turn is given whole or by its fields, not both: {', '.join(sorted(fields))}")
         accepted = parse_turn(turn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Final, Literal, Self
@@ -24,6 +25,7 @@ _EARLIEST: Final = datetime(2, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(9998, 12, 31, tzinfo=UTC)
 """Between these moments every zone can tell a day, and the days about it."""
 MAX_ATTACHMENTS = 100
+MAX_METADATA = 32
 
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Role = Literal["user", "assistant", "system", "tool"]
@@ -75,8 +77,23 @@ def _without_nul(text: str) -> str:
 _WithoutNul = AfterValidator(_without_nul)
 
 
-def _is_empty(history: tuple[Message, ...]) -> bool:
-    return not history
+def _is_empty(value: tuple[Message, ...] | Mapping[str, MetadataValue]) -> bool:
+    return not value
+
+
+def _in_order(metadata: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+    """Return them by their names, so that the same turn is the same bytes."""
+    return dict(sorted(metadata.items()))
+
+
+MetadataValue = (
+    Annotated[str, StringConstraints(max_length=1000), _WithoutNul]
+    | bool
+    | Annotated[int, Field(ge=-(2**63), lt=2**63)]
+    | Annotated[float, Field(allow_inf_nan=False)]
+)
+Metadata = Annotated[dict[Identifier, MetadataValue], Field(max_length=MAX_METADATA), AfterValidator(_in_order)]
+"""What an application knows of a turn: a flat object of its own names."""
 
 
 class Message(Value):
@@ -114,8 +131,9 @@ class Turn(Value):
     """One exchange, immutable; `turn_id` is its idempotency key.
 
     `occurred_at` needs a time zone. All text together may be at most `MAX_TURN_BYTES` bytes of UTF-8. `history` is what
-    was said before it in its conversation, oldest first: the turn is understood by it, and nothing of it is kept. It
-    came with version 2; a turn of version 1 has none.
+    was said before it in its conversation, oldest first: the turn is understood by it, and nothing of it is kept.
+    `metadata` is the application's own: nothing is read off it, and it is kept with the turn. Both came with version 2;
+    a turn of version 1 has none.
 
     Raises:
         pydantic.ValidationError: a field is missing, unknown, too long, or without a time zone.
@@ -139,11 +157,12 @@ class Turn(Value):
     # Left out where there is none: a worker that knows version 1 alone takes what has no history, and the digest of a
     # turn is what it was.
     history: Annotated[tuple[Message, ...], Field(max_length=MAX_HISTORY_MESSAGES, exclude_if=_is_empty)] = ()
+    metadata: Annotated[Metadata, Field(exclude_if=_is_empty)] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _of_its_version(self) -> Self:
-        if self.history and self.schema_version < 2:
-            raise ValueError("a turn with a history is one of schema_version 2; say so")
+        if (self.history or self.metadata) and self.schema_version < 2:
+            raise ValueError("a turn with a history or metadata is one of schema_version 2; say so")
         return self
 
     @model_validator(mode="after")
@@ -159,9 +178,11 @@ class Turn(Value):
             for attachment in self.attachments
         )
         names = sum(len(message.name or "") for message in (*self.messages, *self.history))
-        if size + 4 * (pointers + names) > MAX_WHOLE_TURN_BYTES:
+        known = sum(len(name) + len(str(value)) for name, value in self.metadata.items())
+        if size + 4 * (pointers + names + known) > MAX_WHOLE_TURN_BYTES:
             raise ValueError(
-                f"attachments and names are too long: with its text a turn may have {MAX_WHOLE_TURN_BYTES:,} bytes"
+                "attachments, names and metadata are too long: with its text a turn may have "
+                f"{MAX_WHOLE_TURN_BYTES:,} bytes"
             )
         return self
 

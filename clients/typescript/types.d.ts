@@ -153,6 +153,7 @@ export interface TurnIn {
   candidate?: HotPathCandidate | null;
   consent?: "granted" | "withdrawn" | null;
   history?: Message[];
+  metadata?: Record<string, unknown>;
 }
 
 /** What became of a turn: whatever `accepted` says, it will be processed, once. */

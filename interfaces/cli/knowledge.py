@@ -165,7 +165,9 @@ def _details(memory: Memory) -> Panel:
 
 
 def _source(turn: Turn) -> Panel:
-    spoken = Text("\n").join(Text.assemble((f"{m.name or m.role}: ", "bold"), m.content) for m in turn.messages)
+    lines = [Text.assemble((f"{m.name or m.role}: ", "bold"), m.content) for m in turn.messages]
+    lines += [Text(f"{name}: {value}", style="dim") for name, value in turn.metadata.items()]
+    spoken = Text("\n").join(lines)
     return Panel(spoken, title=Text(f"came from turn {turn.turn_id}, {utc_iso(turn.occurred_at)}"), title_align="left")
 
 

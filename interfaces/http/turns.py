@@ -19,7 +19,7 @@ from interfaces.http.service import Opened, Service
 from policies.access import acting, require
 from producers import Accepted
 from schema import Attachment, Capability, Message, Principal
-from schema.turn import Consent, HotPathCandidate, Identifier, TurnSource
+from schema.turn import Consent, HotPathCandidate, Identifier, Metadata, TurnSource
 
 _SENT_SECONDS: Final = 86_400
 """For how long it is known when a turn was sent first."""
@@ -48,6 +48,7 @@ class TurnIn(BaseModel):
     history: list[Message] = Field(
         [], description="what was said before it, oldest first: the turn is understood by it, and nothing of it is kept"
     )
+    metadata: Metadata = Field({}, description="what the application notes of it: kept with the turn, and not read")
 
 
 class TurnOut(BaseModel):
@@ -76,7 +77,7 @@ async def put_turn(
     accepted = await service.producer.enqueue_async(
         {
             **fields,
-            "schema_version": 2 if turn.history else 1,
+            "schema_version": 2 if turn.history or turn.metadata else 1,
             "turn_id": turn_id,
             "tenant_id": asker.tenant_id,
             "user_id": subject_of(asker, turn.user_id).subject_id,

@@ -37,4 +37,8 @@ def reduced_turn(turn: Turn, gone: Collection[str], summaries: Collection[str]) 
         else attachment
         for attachment in turn.attachments
     )
-    return turn.model_copy(update={"messages": messages, "attachments": attachments})
+    metadata = {
+        name: without_erased(value, gone, summaries) if isinstance(value, str) else value
+        for name, value in turn.metadata.items()
+    }
+    return turn.model_copy(update={"messages": messages, "attachments": attachments, "metadata": metadata})

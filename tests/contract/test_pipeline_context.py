@@ -79,6 +79,15 @@ def test_a_secret_that_a_history_asks_for_is_kept_nowhere(worker: Worker, anna: 
     assert "tulip-Harbor" not in worker.everywhere(subject(anna))
 
 
+def test_what_an_application_notes_is_kept_with_the_turn_and_masked_as_it_is(worker: Worker, anna: str) -> None:
+    noted = {"plan": "free", "turns": 3, "card": 4111111111111111, "said": "my password is tulip-Harbor-93"}
+    tell(worker, exchange(anna, 0, ("user", "I live in Lisbon."), schema_version=2, metadata=noted))
+    [turn] = worker.context.catalog.sources(subject(anna), [f"{anna}-0"])
+    assert (turn.metadata["plan"], turn.metadata["turns"]) == ("free", 3)
+    kept = worker.everywhere(subject(anna))
+    assert not any(secret in kept for secret in ("4111111111111111", "tulip-Harbor"))
+
+
 def test_a_question_of_another_conversation_is_not_answered(worker: Worker, anna: str) -> None:
     tell(worker, exchange(anna, 0, ("user", "Hello!"), ("assistant", "Do you drink alcohol?")))
     tell(worker, exchange(anna, 1, ("user", "No."), ("assistant", "Fine."), conversation_id="another"))

@@ -42,6 +42,16 @@ def test_a_user_and_what_was_said_are_enough(producer: Producer, settings: Setti
     assert before <= first.occurred_at <= datetime.now(UTC)
 
 
+def test_what_an_application_notes_of_a_turn_goes_in_with_it(producer: Producer, settings: Settings) -> None:
+    redis = Redis.from_url(settings.broker_url)
+    redis.flushdb()
+    said = [{"role": "user", "content": "I live in Lisbon."}]
+    assert producer.enqueue(user_id="anna", messages=said, metadata={"plan": "free"}) is Accepted.ADDED
+    mailbox = open_mailbox(settings, redis, create_celery(settings))
+    [parked] = mailbox.parked(Subject(tenant_id="default", subject_id="anna")).values()
+    assert Turn.model_validate_json(parked.body).metadata == {"plan": "free"}
+
+
 def test_a_turn_given_whole_and_by_fields_at_once_is_refused(producer: Producer) -> None:
     with pytest.raises(InvalidTurn, match="not both: user_id"):
         producer.enqueue(a_turn("anna", 1, "I live in Lisbon."), user_id="boris")

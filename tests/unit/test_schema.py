@@ -54,6 +54,11 @@ def said(text: str) -> dict[str, Any]:
         ("a field that nobody knows", {"colour": "red"}),
         ("a version that nobody knows", {"schema_version": 3}),
         ("a history in a turn of version 1", {"history": [{"role": "user", "content": "Hello!"}]}),
+        ("metadata in a turn of version 1", {"metadata": {"plan": "free"}}),
+        ("metadata with something in it", {"schema_version": 2, "metadata": {"plan": {"name": "free"}}}),
+        ("metadata without end", {"schema_version": 2, "metadata": {"plan": "x" * 1001}}),
+        ("metadata that is no number", {"schema_version": 2, "metadata": {"score": float("nan")}}),
+        ("more metadata than a turn may have", {"schema_version": 2, "metadata": {f"n{n}": n for n in range(33)}}),
         (
             "a history beyond the text that a turn may have",
             {"schema_version": 2, "history": [{"role": "user", "content": "x" * MAX_TURN_BYTES}]},
@@ -129,6 +134,14 @@ def test_a_turn_without_a_history_is_written_as_it_was_before_there_were_any() -
     assert Turn.model_validate_json(turn(schema_version=2, **HISTORY).canonical_json()) == turn(
         schema_version=2, **HISTORY
     )
+
+
+def test_metadata_comes_back_as_it_was_in_whatever_order_it_was_given() -> None:
+    noted = {"plan": "free", "turns": 3, "score": 0.5, "beta": True}
+    one, other = (turn(schema_version=2, metadata=dict(given)) for given in (noted, reversed(noted.items())))
+    assert Turn.model_validate_json(one.canonical_json()).metadata == noted
+    assert type(one.metadata["beta"]) is bool
+    assert one.digest() == other.digest() != turn(schema_version=2).digest()
 
 
 @given(texts, texts)

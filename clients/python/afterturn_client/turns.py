@@ -43,6 +43,7 @@ def turn_of(
     candidate: Mapping[str, str] | None = None,
     consent: Literal["granted", "withdrawn"] | None = None,
     history: Sequence[Mapping[str, str]] = (),
+    metadata: Mapping[str, str | bool | int | float] | None = None,
 ) -> Written:
     """Accept a turn, to be remembered: it is on this machine's disk when this returns, within 50 ms, and is sent from
     there in the order of its user's turns, however long the service is away.
@@ -50,7 +51,8 @@ def turn_of(
     `messages` are `{"role": ..., "content": ..., "name"?: ...}`. `user_id` is whose memory it is; None for the user
     that the key is bound to. `turn_id` makes it harmless to enqueue the same turn twice: give the id of the stored
     message, and `occurred_at` (unset: now) with it where another machine may enqueue it again. `history` is what was
-    said before it, oldest first: the turn is understood by it, and nothing of it is kept.
+    said before it, oldest first: the turn is understood by it, and nothing of it is kept. `metadata` is what your
+    application notes of it, at most 32 plain values: kept with the turn, and not read.
 
     Raises:
         InvalidTurn: a field is missing or wrong.
@@ -69,6 +71,7 @@ def turn_of(
         "candidate": None if candidate is None else dict(candidate),
         "consent": consent,
         "history": [dict(message) for message in history] or None,
+        "metadata": dict(metadata or {}) or None,
     }
     fields = {name: value for name, value in fields.items() if value is not None}
     _check(fields, occurred_at)
