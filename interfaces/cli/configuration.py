@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 from pydantic.fields import FieldInfo
-from rich.table import Table
+from rich.padding import Padding
+from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import console, print_json
@@ -28,13 +29,9 @@ def settings(
     if as_json:
         print_json({variable_of(field): value for field, value in now.items()})
         return
-    table = Table(expand=True)
-    table.add_column("variable", no_wrap=True, style="cyan")
-    table.add_column("value")
-    table.add_column("what it does", ratio=1)
     for field, info in _fields().items():
-        table.add_row(variable_of(field), _written(now[field]), info.description)
-    console.print(table)
+        console.print(Text.assemble((variable_of(field), "cyan"), f"={_written(now[field])}"), soft_wrap=True)
+        console.print(Padding(Text(info.description or ""), (0, 0, 0, 4)))
 
 
 def _shown(values: dict[str, Any]) -> dict[str, Any]:

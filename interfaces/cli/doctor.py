@@ -22,7 +22,11 @@ _SIGNS = {
 
 def doctor(
     before_start: Annotated[
-        bool, typer.Option("--before-start", help="No worker and no beat run yet: do not look for them, and make what their start would.")
+        bool,
+        typer.Option(
+            "--before-start",
+            help="No worker and no beat run yet: do not look for them, and make what their start would.",
+        ),
     ] = False,
     call_llm: Annotated[
         bool, typer.Option("--call-llm", help="Ask the language model one cheap question; it may cost money.")

@@ -130,7 +130,7 @@ def _show(issued: Issued, *, as_json: bool) -> None:
 def _table(keys: list[ApiKey], now: datetime) -> Table:
     table = Table(title="Keys", title_justify="left")
     for column in ("id", "name", "tenant", "stands for", "may", "last used", "ends"):
-        table.add_column(column)
+        table.add_column(column, no_wrap=column == "id", overflow="fold")
     for key in keys:
         bound = ", ".join(
             filter(None, (key.user_id and f"user {key.user_id}", key.agent_id and f"agent {key.agent_id}"))

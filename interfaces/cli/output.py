@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
+import sys
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -50,6 +54,15 @@ _STATUS_STYLE = {
     Status.ARCHIVED: "dim",
     Status.DELETED: "red",
 }
+
+
+def own_command() -> str:
+    """Return what another shell in this folder calls this command by, with what it sets to find the same fleet."""
+    ours = ("AFTERTURN_DATA_DIR", "AFTERTURN_BROKER_URL", "AFTERTURN_CATALOG_URL", "AFTERTURN_HTTP_PORT")
+    variables = [f"{name}={shlex.quote(os.environ[name])}" for name in ours if name in os.environ]
+    command = Path(sys.executable).with_name("afterturn")
+    near = command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command
+    return " ".join((*variables, shlex.quote(str(near))))
 
 
 def print_json(value: Any) -> None:

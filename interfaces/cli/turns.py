@@ -12,7 +12,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
-from interfaces.cli.output import console, errors, print_json
+from interfaces.cli.output import console, errors, own_command, print_json
 from interfaces.turn_file import BadLine, read_turns
 from producers import Accepted, Producer
 from schema.errors import ConflictingTurn, InvalidTurn
@@ -92,7 +92,7 @@ def say(
         kept = f"no broker takes turns at {settings.broker_shown}: it is kept in {settings.effective_spool_dir}"
         console.print(Text(kept), soft_wrap=True)
     whose = "" if tenant == "default" else f" --tenant {shlex.quote(tenant)}"
-    why = f"what becomes of it: afterturn why {turn_id} --user {shlex.quote(user)}{whose}"
+    why = f"what becomes of it: {own_command()} why {turn_id} --user {shlex.quote(user)}{whose}"
     console.print(Text(why), soft_wrap=True)
 
 

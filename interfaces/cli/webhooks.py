@@ -95,7 +95,7 @@ def log(
         return
     table = Table(title=f"Deliveries of {webhook}", title_justify="left")
     for column in ("id", "event", "at", "status", "tries", "last answer", "next try"):
-        table.add_column(column)
+        table.add_column(column, no_wrap=column == "id")
     for delivery in deliveries:
         next_at = f"{delivery.next_at:%Y-%m-%d %H:%M:%S}" if delivery.next_at else ""
         table.add_row(
@@ -169,7 +169,7 @@ def _answer(delivery: Delivery) -> str:
 def _table(endpoints: list[WebhookEndpoint]) -> Table:
     table = Table(title="Webhooks", title_justify="left")
     for column in ("id", "url", "tenant", "told of", "taken last", "failures since", "ended"):
-        table.add_column(column)
+        table.add_column(column, no_wrap=column == "id", overflow="fold")
     for endpoint in endpoints:
         table.add_row(
             endpoint.id,

@@ -22,7 +22,8 @@ def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool 
     """Return the health checks of all parts, in the order in which they depend on each other.
 
     Without `fleet` nobody looks for workers and beat, and like the start of a worker it makes what is missing in the
-    data folder and the index. `call_llm` asks the language model one cheap question; `tend` builds graphs of large users.
+    data folder and the index. `call_llm` asks the language model one cheap question; `tend` builds graphs of large
+    users.
     """
     try:
         settings = load_settings()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import signal
 import socket
-import sys
 import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -22,7 +20,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from interfaces.cli.knowledge import search_table
-from interfaces.cli.output import memory_table
+from interfaces.cli.output import memory_table, own_command
 from interfaces.cli.turns import report_bad_lines
 from interfaces.http.pages.sessions import link_to_pages
 from interfaces.local.broker import answers, embedded_broker
@@ -247,8 +245,6 @@ def _what_next(fed: _Fed, *, stays: bool) -> Text:
     whose = shlex.quote(subject.subject_id) + (
         f" --tenant {shlex.quote(subject.tenant_id)}" if subject.tenant_id != "default" else ""
     )
-    afterturn = Path(sys.executable).with_name("afterturn")
-    command = " ".join((*_variables(), str(_near(afterturn))))
     commands = [
         f"memories {whose} --all",
         f"why {shlex.quote(fed.first[-1].turn_id)}" if fed.first else "",
@@ -256,19 +252,9 @@ def _what_next(fed: _Fed, *, stays: bool) -> Text:
     ]
     if stays:
         commands += ["status", f"page-link {whose}", f'say {whose} "{_SAID}"']
-    lines = "\n".join(f"  {command} {arguments}" for arguments in commands if arguments)
+    lines = "\n".join(f"  {own_command()} {arguments}" for arguments in commands if arguments)
     begin = "The fleet stays up until Ctrl-C. From another shell" if stays else "Go on"
     return Text(f"\n{begin}, in {Path.cwd()}:\n{lines}\n")
-
-
-def _variables() -> list[str]:
-    """Return what another shell must set to find the same fleet."""
-    ours = ("AFTERTURN_DATA_DIR", "AFTERTURN_BROKER_URL", "AFTERTURN_CATALOG_URL", "AFTERTURN_HTTP_PORT")
-    return [f"{name}={shlex.quote(os.environ[name])}" for name in ours if name in os.environ]
-
-
-def _near(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _print_link(settings: Settings, whose: Subject, what: str, console: Console) -> None:

@@ -23,6 +23,13 @@ def test_a_key_is_shown_once_and_listed_without_its_secret(home: Home) -> None:
     assert made["key"] not in home.say("keys", "list").stdout
 
 
+def test_ids_are_whole_in_the_lists_of_a_narrow_terminal(home: Home) -> None:
+    key = home.json("keys", "create", "the backend of the chat", "--can", "read", "--can", "act_as")
+    webhook = home.json("webhooks", "add", "https://example.com/memory", "--event", "memory.created")
+    assert key["id"] in home.spawn("keys", "list", COLUMNS="80").stdout
+    assert webhook["id"] in home.spawn("webhooks", "list", COLUMNS="80").stdout
+
+
 def test_a_list_of_keys_names_whom_each_stands_for(home: Home) -> None:
     home.say("keys", "create", "notes", "--user", "maya", "--agent", "coach")
     home.say("keys", "create", "backend")
@@ -39,6 +46,7 @@ def test_a_revoked_key_is_listed_only_when_all_are_asked_for(home: Home) -> None
 
 
 def test_a_key_that_is_not_there_cannot_be_rotated(home: Home) -> None:
+    home.say("keys", "create", "somebody")
     said = home.say("keys", "rotate", "key_nobody")
     assert said.returncode == 2
     assert "afterturn keys list" in said.stderr

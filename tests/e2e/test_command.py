@@ -102,6 +102,8 @@ def test_settings_are_listed_with_their_values_for_people_and_for_programs(nobod
     assert [name for name in values if name not in table] == []
     assert (values["AFTERTURN_DATA_DIR"], values["AFTERTURN_WORKER_SLOTS"]) == (str(nobody.data), 64)
     assert "# AFTERTURN_WORKER_SLOTS=64" in nobody.say("settings", "--example").stdout
+    narrow = nobody.spawn("settings", COLUMNS="80").stdout
+    assert ("AFTERTURN_WORKER_SLOTS=64\n    " in narrow, "…" in narrow) == (True, False)
 
 
 @pytest.mark.parametrize(

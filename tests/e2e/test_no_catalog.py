@@ -80,7 +80,7 @@ def test_a_command_that_begins_nothing_names_the_folder_without_a_catalog_and_ma
     said = nobody.say(*given, AFTERTURN_EXAMPLES="shots")
     assert said.returncode == 2, said.stdout
     assert f"there is no catalog in {nobody.data}" in said.stderr
-    assert not list(nobody.folder.rglob("*.sqlite3"))
+    assert not nobody.data.exists()
 
 
 def test_the_status_of_a_folder_without_a_catalog_names_it_and_makes_nothing(nobody: Home) -> None:

@@ -155,18 +155,6 @@ def test_why_says_where_it_looked_for_a_turn_that_is_nowhere(home: Home, first: 
     assert (said.returncode, "nobody-01" in said.stderr, "broker" in said.stderr) == (2, True, True)
 
 
-@pytest.mark.parametrize(
-    "command", [("memories", "maya"), ("search", "maya", "cats"), ("why", "maya-09"), ("reviews", "list")]
-)
-def test_whoever_reads_where_no_fleet_was_is_told_the_folder_and_makes_none(
-    tmp_path: Path, command: tuple[str, ...]
-) -> None:
-    said = Home(tmp_path, 1).say(*command)
-    assert said.returncode == 2
-    assert (str(tmp_path / "data") in said.stderr, "afterturn run" in said.stderr) == (True, True)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_what_was_refused_or_forgotten_is_neither_shown_nor_known(home: Home, first: Said) -> None:
     shown = first.stdout + json.dumps([home.json("memories", user, "--all") for user in ("maya", "tom")])
     assert [word for word in (SECRET, "maya.t@", "refunds", "Karin") if word in shown] == []
@@ -301,6 +289,8 @@ def test_what_is_said_at_the_command_is_remembered(home: Home, second: Run) -> N
     [turn] = re.findall(r"afterturn why (\S+) --user wim", told.stdout)
     wait_until(lambda: len(home.json("memories", "wim")) == 1, "it is remembered")
     assert "violin" in home.say("why", turn, "--user", "wim").stdout
+    [command] = re.findall(r"(\S+/afterturn) why", told.stdout)
+    assert Path(command).exists(), "what it says to type can be typed"
 
 
 def test_a_killed_worker_is_noticed_and_started_again_and_takes_the_turns(home: Home, second: Run) -> None:
