@@ -11,6 +11,7 @@ from typing import Final
 import memory.parser.english as language
 import worker.extract.sentiment as sentiment
 from policies.authority import SOURCE_CONFIDENCE
+from policies.authority import USER as USERS_OWN
 from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.coreference import is_of_several, pointer_of
 from policies.language.dates import Looks, find_dates
@@ -23,6 +24,7 @@ from policies.language.people import Person, introduced_in
 from policies.language.reading.attributes import USER
 from policies.language.reading.entities import entities_of
 from policies.language.reading.facts import facts_of
+from policies.language.reading.of_user import as_told_by_user
 from schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
@@ -157,7 +159,7 @@ class RulesExtractor:
             kind, type_ = Kind.AGENT_PROCEDURE, MemoryType.PROCEDURAL
         elif statement.manner == "reminder":
             kind, type_ = Kind.PROACTIVE_ACTION, MemoryType.EPISODIC
-        facts = _facts(statement, parses, text)
+        facts = _facts(statement, parses, text, name)
         has_begun = all(moment <= turn.occurred_at for moment in moments)
         if any(fact.attribute for fact in facts) and type_ is MemoryType.EPISODIC and has_begun:
             type_ = MemoryType.SEMANTIC
@@ -348,7 +350,7 @@ def _as_typed(statement: Statement) -> str:
     return " ".join(_ended(piece) if number < len(pieces) - 1 else piece for number, piece in enumerate(pieces))
 
 
-def _facts(statement: Statement, parses: Parses, text: str) -> tuple[Fact, ...]:
+def _facts(statement: Statement, parses: Parses, text: str, name: str) -> tuple[Fact, ...]:
     if statement.manner == "reminder":
         joint, _, rest = text.strip().partition(" ")
         if joint not in ("to", "of", "about") or not rest:
@@ -371,7 +373,10 @@ def _facts(statement: Statement, parses: Parses, text: str) -> tuple[Fact, ...]:
         )
     if statement.is_of_others:
         return ()
-    return facts_of([parsed for _, parsed in parses], answered=statement.manner == "answer")
+    told: Sequence[Parsed] = [parsed for _, parsed in parses]
+    if statement.last.turn.source != USERS_OWN:
+        told = as_told_by_user(told, () if name == NAMELESS else (name,))
+    return facts_of(told, answered=statement.manner == "answer")
 
 
 def _entities(parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> tuple[Entity, ...]:

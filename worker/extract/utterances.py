@@ -66,6 +66,8 @@ _MADE_UP: Final = re.compile(
 
 _IS_JOINT: Final = frozenset({",", ";", ":", "-", "–", "—", "and", "but", "so", "please", "pls", "."}).__contains__
 _LEAVES_WORDS: Final = frozenset({"remember", "remind", "pin", "private", "style", "never_mention"})
+_LEAVES_NOTHING: Final = frozenset({"stop", "resume", "unpin"})
+"""Orders whose words are no memory whoever gives them; what they change of the user's wishes is not decided here."""
 _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
 """A full stop that ends no sentence in German: "am 3."."""
 
@@ -187,11 +189,12 @@ def heard_in(turns: Sequence[AdmittedTurn], questions: Mapping[str, Question]) -
 
 def _is_obeyed(order: Order, turn: Turn) -> bool:
     """Return whether an order counts. In doubt only a wish to forget does, of which somebody is asked; where no sure
-    form has it, only one that leaves a memory of all that is said. Who may not prefer may only remember."""
+    form has it, only one that leaves a memory of all that is said. Who may not prefer may only remember; what they want
+    not kept is heard as the order that it is, of which no memory is made."""
     if order.intent == "forget":
         return True
     if order.intent != "remember" and not authority_of(turn.source).prefers:
-        return False
+        return order.intent in _LEAVES_NOTHING
     return not order.doubtful and (order.sure or order.intent in _LEAVES_WORDS)
 
 
