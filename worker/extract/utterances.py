@@ -52,10 +52,23 @@ _SHARED: Final = re.compile(
     re.IGNORECASE,
 )
 """What somebody shares, as chats write it: "[shares a photo of her dog]"."""
+_UNDONE: Final = (
+    r"(?!(?:let['’]?s )?(?:just )?(?:pretend|act as if|act like|imagine) (?:that )?(?:nothing (?:\w+ )?happened|"
+    r"(?:(?:none|all) of )?(?:this|that|it)(?: (?:conversation|chat|talk|exchange|question|argument))? "
+    r"(?:(?:never|didn['’]?t|did not) happen(?:ed)?|happened)|"
+    r"(?:i|we|you) (?:never|didn['’]?t|did not|haven['’]?t) (?:said|say|ask(?:ed)?|told|tell|saw|see|heard|hear|read|"
+    r"sent|send|wrote|write|mention(?:ed)?|notice(?:d)?))\b)"
+)
+"""What is no make-believe, but lets something rest: "let's pretend nothing happened"."""
+_TELLS_OF_PRETENDING: Final = "".join(
+    rf"(?<!\b{before} )"
+    for before in ("i have to", "we have to", "had to", "used to", "likes to", "loves to", "always", "never", "not")
+) + "(?<!n['’]t )"
+"""What stands before a pretending that somebody only tells of: "I had to pretend to like it"."""
 _MADE_UP: Final = re.compile(
     r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
-    r"\b(?:role-?play|let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
-    r"let's pretend|pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
+    rf"\b{_UNDONE}(?:role-?play|let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
+    rf"let['’]s pretend|{_TELLS_OF_PRETENDING}pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
     r"suppose (?:i|my|that|you|we)|hypothetical(?:ly)?|once upon a time|you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?"
     r"(?:pirate|character|wizard|detective|therapist|coach|interviewer|teacher|chef|expert|poet|king|queen|robot|"
     r"narrator|dm|dungeon))\b",
