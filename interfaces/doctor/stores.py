@@ -12,7 +12,7 @@ from interfaces.doctor.agreement import check_versions
 from interfaces.doctor.models import check_embedder
 from interfaces.fleet_checks import check_erasures
 from interfaces.fleet_report import FleetReport, read_erasures
-from memory.reindex import must_be_built, target_of
+from memory.reindex import catch_up, must_be_built, target_of
 from schema import Policy
 from schema.errors import (
     CatalogOutage,
@@ -20,6 +20,7 @@ from schema.errors import (
     IndexMismatch,
     IndexUnavailable,
     IndexUnbuilt,
+    MoveRefused,
     OperatorError,
 )
 from schema.health import HealthCheck, HealthStatus, failed, fine, skipped, warning
@@ -39,8 +40,8 @@ _REINDEX = "run `afterturn reindex` with these settings"
 
 def check_stores(settings: Settings, *, tend: bool, makes_catalog: bool = True) -> Iterator[HealthCheck]:
     """Check what memories are held in; with `tend`, graphs of large users are built first, and the index
-    is told again of what it has otherwise than the catalog. An embedded catalog that is not there is made, if
-    `makes_catalog`."""
+    is told what a move to it left behind and again of what it has otherwise than the catalog. An embedded catalog that
+    is not there is made, if `makes_catalog`."""
     embedder, checks = check_embedder(settings)
     yield from checks
     no_index = skipped("index", f"not looked at: the {'catalog' if embedder else 'embedder'} must work first")
@@ -103,6 +104,8 @@ def _index(
         try:
             if isinstance(index, HealthCheckedIndex):
                 yield from index.check_health()
+            if tend:
+                yield from _caught_up(stores)
             yield from check_agreement(stores)
             yield from check_versions(stores, tend=tend)
         except IndexUnavailable as error:
@@ -112,6 +115,20 @@ def _index(
 def _tended(index: OptimizableIndex) -> HealthCheck:
     done = [action for action, _ in index.optimize()]
     return fine("HNSW tended", f"{done.count('build')} graphs built, {done.count('drop')} dropped")
+
+
+def _caught_up(stores: Stores) -> Iterator[HealthCheck]:
+    """Tell the index what the log of a move to it still has: whoever ended the move may have been killed after it had
+    told what was no longer so, also of users who are erased by now."""
+    jobs, target = stores.catalog.reindex_jobs, target_of(stores)
+    job = jobs.of(target)
+    if job is None or job.finished_at is None or not jobs.behind():
+        return
+    try:
+        with jobs.alone():
+            yield fine("move tended", f"{catch_up(stores)} late writes told to {target}")
+    except MoveRefused as error:
+        yield skipped("move tended", str(error))
 
 
 def check_agreement(stores: Stores) -> Iterator[HealthCheck]:

@@ -30,7 +30,7 @@ from stores.index import open_index
 from stores.index.base import Entry, Vector
 from stores.index.sqlite import SqliteIndex
 from tests.conftest import free_port
-from tests.contract.catalogs import ANNA, NOW, a_memory, changes
+from tests.contract.catalogs import ANNA, BERT, NOW, a_memory, changes
 from tests.contract.embedders import minilm
 from tests.contract.indexes import units
 from tests.contract.loopback import Answer, Loopback, Request
@@ -258,6 +258,29 @@ def test_a_move_that_was_not_ended_is_told(settings: Settings) -> None:
     catalog.reindex_jobs.finish("sqlite:next", datetime.now(UTC))
     assert "--finish" in told(check_stores(settings, tend=False), "move").hint
     catalog.close()
+
+
+def test_what_a_killed_end_of_a_move_told_too_late_is_told_again(settings: Settings) -> None:
+    """Of a user who is erased by now, too, whom no comparison of the catalog's users would come to."""
+    [vector] = minilm().embed(["a"])
+    behind, gone = a_memory("behind"), a_memory("gone", BERT)
+    with closing(open_catalog(settings)) as catalog, closing(open_index(settings, minilm())) as index:
+        catalog.commit(Changes(subject=ANNA, at=NOW, created=(behind,)))
+        catalog.commit(Changes(subject=BERT, at=NOW, created=(gone,)))
+        catalog.reindex_jobs.begin("sqlite:main", minilm().name, NOW)
+        catalog.reindex_jobs.finish("sqlite:main", NOW)
+        newer = behind.model_copy(update={"version": 2})
+        catalog.commit(Changes(subject=ANNA, at=NOW, updated=(newer,)))
+        catalog.commit(Changes(subject=BERT, at=NOW, deleted=(gone,)))
+        catalog.mark_done(catalog.index_jobs())
+        index.upsert([Entry.of(memory, vector) for memory in (behind, gone)])  # Stale, and whoever told it is killed.
+
+        tended = list(check_stores(settings, tend=True))
+        assert told(tended, "move tended").status is HealthStatus.OK
+        assert told(tended, "index versions").status is HealthStatus.OK
+        assert [entry.version for entry in index.fetch(ANNA, [behind.index_key])] == [2]
+        assert index.fetch(BERT, [gone.index_key]) == []
+        assert catalog.reindex_jobs.behind() == 0
 
 
 @pytest.fixture
