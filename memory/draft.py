@@ -245,6 +245,9 @@ class Draft:
         if status is ReviewStatus.REJECTED:
             self._announce_dropped(review)
         id_ = memory.id if memory else None
+        became = {"id": str(id_)} if id_ else {}
+        # Behind what drops all that was told of it before.
+        self.emit(EventName.REVIEW_DECIDED, {"review": str(review.id), "status": status.value, **became})
         line = self._entry(
             AuditAction(status.value), reason or review.reason, memory_id=id_, turn_id=_turn_of(review.candidate)
         )

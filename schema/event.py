@@ -23,6 +23,7 @@ class EventName(StrEnum):
     ERROR = "memory.error"
     MAYBE_PROMOTE = "maybe_promote_to_semantic"
     PROACTIVITY = "proactivity_candidates"
+    REVIEW_DECIDED = "review.decided"
     DOCUMENT_INDEXED = "document.indexed"
     DOCUMENT_DELETED = "document.deleted"
 

@@ -126,9 +126,9 @@ def give_up(worker: Worker, user: str) -> None:
 CALLERS: dict[Caller, list[str]] = {
     say: ["memory.created"],
     forget_by_word: ["memory.deleted"],
-    approve_review: ["memory.created"],
-    reject_review: ["memory.deleted"],
-    approve_what_is_not_wanted: ["memory.deleted"],
+    approve_review: ["memory.created", "review.decided"],
+    reject_review: ["memory.deleted", "review.decided"],
+    approve_what_is_not_wanted: ["memory.deleted", "review.decided"],
     prefer: [],
     hold: ["memory.created", "memory.updated"],
     spend_a_night: ["memory.archived"],

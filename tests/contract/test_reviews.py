@@ -132,7 +132,7 @@ def test_an_approved_candidate_becomes_a_memory_as_any_other(worker: Worker, ann
         ("created", "dora"),
         ("approved", "dora"),
     ]
-    assert worker.event_names(whose) == ["memory.created"]
+    assert worker.event_names(whose) == ["memory.created", "review.decided"]
     [decided] = worker.context.catalog.reviews.page(whose, status=ReviewStatus.APPROVED)
     assert (decided.candidate, decided.decided_by, decided.decided_at) == (None, "dora", NOW)
 
@@ -186,7 +186,7 @@ def test_what_the_user_has_since_asked_not_to_keep_is_dropped_and_not_approved(
     with pytest.raises(NotWanted, match="since; it was dropped"):
         approve(review.id, worker.context, by="dora", now=NOW)
     assert worker.known(whose, *EVERYTHING) == []
-    assert worker.event_names(whose) == ["memory.deleted"]
+    assert worker.event_names(whose) == ["memory.deleted", "review.decided"]
     [decided] = worker.context.catalog.reviews.page(whose, status=ReviewStatus.REJECTED)
     assert (decided.candidate, decided.decided_by) == (None, "dora")
     last = worker.rows("audit", whose)[-1]
@@ -342,3 +342,20 @@ def test_of_a_memory_of_two_facts_only_what_is_meant_is_forgotten(worker: Worker
     worker.hear(anna, "Please forget what I told you about my salary.", first=1)
     assert "1350" in only(worker.known(subject(anna))).summary
     assert "84k" not in worker.everywhere(subject(anna))
+
+
+def decided(worker: Worker, user: str) -> list[dict[str, str]]:
+    return [
+        json.loads(event["payload"]) for event in worker.events(subject(user)) if event["event"] == "review.decided"
+    ]
+
+
+def test_whoever_listens_hears_what_was_decided(worker: Worker, anna: str) -> None:
+    approved = approve(held_back(worker, anna).id, worker.context, by="dora", now=NOW)
+    assert approved.memory is not None
+    assert decided(worker, anna) == [
+        {"review": str(approved.review.id), "status": "approved", "id": str(approved.memory.id)}
+    ]
+
+    review = reject(held_back(worker, f"{anna}-b").id, worker.context, by="dora", now=NOW)
+    assert decided(worker, f"{anna}-b") == [{"review": str(review.id), "status": "rejected"}]
