@@ -103,6 +103,12 @@ def is_password(value: str) -> bool:
     return len(plain) >= 3 and plain.lower() not in _STATES and not value.startswith("[") and not state
 
 
+def is_told_password(value: str) -> bool:
+    """Tell whether what follows "password:" is one: a form may say there that it is required, and no more."""
+    plain = value.strip(_EDGES)
+    return len(plain) >= 3 and plain.lower() not in _STATES and not value.startswith("[")
+
+
 def is_odd_password(value: str) -> bool:
     """Tell whether a password has something that words have not."""
     return is_password(value) and (has_digit(value) or not value.strip(_EDGES).isalpha())

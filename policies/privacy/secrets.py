@@ -20,6 +20,10 @@ WEAK_PASSWORDS: Final = ("pw", "pass", "wifi", "wi-fi", "wifi key", "wifi code",
                          "db_pass", "user_pass", "root_pass", "admin_pass", "network key")  # fmt: skip
 """Words that also mean other things: what follows must have a digit."""
 PINS: Final = ("pin", "puk", "pin code", "pin number", "tan", "otp", "passcode", "geheimzahl", "código pin")
+CARD_CODES: Final = (
+    "cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "digits on the back", "numbers on the back",
+    "number on the back",
+)  # fmt: skip
 _WHICH = [
     "one-time",
     "verification",
@@ -66,7 +70,11 @@ _WHICH = [
 ]
 CODES: Final = (
     *(f"{which.replace('-', ' ')} {noun}" for which in _WHICH for noun in ("code", "codes", "passcode")),
-    "combination", "türcode", "code d'accès", "código de acceso", "kod do drzwi", "toegangscode",
+    "combination", "türcode", "alarmcode", "tresorcode", "haustürcode", "code d'accès", "code de l'immeuble",
+    "code de la porte", "code du portail", "code de l'alarme", "código de acceso", "código de la puerta",
+    "código de la alarma", "código da porta", "código do alarme", "codice del portone", "codice dell'allarme",
+    "kod do drzwi", "kod do domofonu", "kod do alarmu", "kod do sejfu", "toegangscode", "code van de deur",
+    "code van de kluis", "code van het alarm",
 )  # fmt: skip
 LOGINS: Final = (
     "login",
@@ -84,6 +92,11 @@ LOGINS: Final = (
     "creds",
     "unlock",
     "unlocks",
+    "ssid",
+    "guest network",
+    "home network",
+    "zugang",
+    "zugangsdaten",
 )
 _LOCKED: Final = ("lock", "padlock", "locker", "safe", "alarm", "keypad", "gate", "garage", "door", "vault", "phone",
     "laptop",
@@ -94,11 +107,14 @@ _NUMBER_WORDS: Final = word_set(
     zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć"""
 )
 DIGIT_WORD: Final = rf"(?:(?:double|triple)\s)?(?:{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})"
-_LINK: Final = r"(?:\s+(?:for|of|on|to|at|in|used|von|für|de|del|do|da|du|di)\b[^\n.!?:=]{1,48}?|,[^,\n.!?]{1,32},)?"
+_LINK: Final = (
+    r"(?:\s+(?:for|of|on|to|at|in|used|von|für|de|del|do|da|du|di)\b[^\n.!?:=]{1,48}?|,[^,\n.!?]{1,32},|"
+    r"\s(?:everywhere|anywhere))?"
+)
 IS: Final = shape(
     rf"{_LINK}[\"'’\]>]{{0,2}}(?:\s{{0,3}}(?:(?:is|was|are|equals|reads|remains|stays|will be|used to be|has been|"
     rf"ist|war|"
-    r"lautet|es|est|è|é|är|er|on|(?<=hasło\s)to|(?<=haslo\s)to|to je|je|это|has (?:not|n't) changed|hasn['’]t "
+    r"lautet|es|est|c['’]est|è|é|är|er|on|(?<=hasło\s)to|(?<=haslo\s)to|to je|je|это|has (?:not|n't) changed|hasn['’]t "
     r"changed|starts with|ends with|"
     r"begins with|contains)\b(?:[\s:]{1,2}(?:now|still|always|currently|set to|just|actually|simply)\b){0,2}\s{0,2}:?|"
     r"[:=-]{1,2}>|→|[=:]{1,2}|(?<=[^\x00-\u05ff])[是为為は은는]?)\s{0,3}|\s{1,3}-{1,2}\s{1,3})[\"'“‘`<(]{0,2}"
@@ -139,6 +155,22 @@ _BACK: Final = shape(
 _OTHER_CODES: Final = ("zip", "area", "error", "postal", "country", "status", "dress", "promo", "discount", "source")
 _STARTS_WITH: Final = r"[^\n.!?]{0,40}?\b(?:begins?|starts?|ends?)\s(?:with|in|on)\s"
 """From a label to a part of its value: " stuff of my exchange, it begins with "."""
+_PART: Final = (
+    r"(?:(?:first|second|third|last|final|other)\s(?:half|part|digits?|numbers?|two|three|four|six|eight)"
+    r"(?:\s(?:digits?|numbers?|ones))?)"
+)
+_IS_PART: Final = rf"[’']?s?,?\s(?:the\s)?{_PART},?(?:\s(?:is|are|being)|\s?[:=])\s{{0,2}}"
+"""From a label to a part of its number: "'s first two digits are "."""
+_PART_OF: Final = (
+    rf"\b{_PART} of (?:my|our|the|his|her|their) (?:[\w-]{{1,16}} ){{0,2}}?"
+    r"(?:card|visa|mastercard|amex|maestro|pin|puk|ssn|account|iban|code|combination|combo)(?: number)?\b"
+    r"(?:\s(?:is|are|being)|\s?[:=])\s{0,2}"
+)
+"""What says that a part of a number follows: "the first half of my card number: "."""
+_PARTIAL: Final = (
+    rf"(?P<value>\d(?:[ -]?\d){{1,11}}|{DIGIT_WORD}(?:[ ,-]{{1,2}}{DIGIT_WORD}){{1,11}})(?![\w%]|[.,:]\d)"
+)
+_TYPED: Final = r"\b(?:dial|punch(?:es|ed)?(?:\sin)?|press(?:es)?|types?|taps?|keys?\sin|enters?)\s(?:in\s)?"
 _CARD_DIGITS: Final = r"\d(?:[ \t\n._/*-]{0,3}\d){11,18}"
 
 RULES: Final = (
@@ -220,6 +252,9 @@ RULES: Final = (
                 "cuenta", "compte")),
     Rule("password", _TOKEN, ("My password is hunter2.", "Mon mot de passe est Vq7zebra4"),
         "My password is not working.", labels=PASSWORDS, gap=IS, check=checks.is_password, point=True),
+    Rule("password", _TOKEN, ("password: dragonfly", "My password everywhere: butterfly"), "Password: required",
+        labels=PASSWORDS, gap=shape(r"(?:\s(?:everywhere|anywhere))?\s{0,2}[:=]\s{0,2}[\"'“‘`<(]{0,2}"),
+        check=checks.is_told_password, point=True),
     Rule("password", _TOKEN, ("My pw is Vq7zebra4", "the wifi: Vq7zebra4"), "The wifi is terrible.",
         labels=WEAK_PASSWORDS, gap=IS, check=checks.is_mixed, point=True),
     Rule("password", _MIXED, ("I have one password for all of it, kettle-River-73", "Мой пароль Vq7zebra4"),
@@ -268,6 +303,41 @@ RULES: Final = (
         r"[^\n.!?]{0,40}?\b(?:begins?|starts?|ends?)\s(?:with|in|on)\s(?:an?\s)?(?P<value>\d{1,6})(?!\w|[.,:]\d)"),
         ("My PIN starts with 48", "the PIN of my card ends in a 7"), "My pin collection starts with a 1980s badge.",
         labels=(*PINS, *CODES), gap=shape(""), point=True),
+    Rule("pin", shape(_STARTS_WITH + _PARTIAL),
+        ("My PIN starts with nine two", "the card number begins with four five"),
+        "My card game starts with two decks.", labels=(*PINS, *CODES, "card", "card number", "visa", "mastercard"),
+        gap=shape(""), point=True),
+    Rule("pin", shape(_IS_PART + _PARTIAL), ("My PIN's first two digits are 92", "my ssn, last four, is 4471"),
+        "My pin, the first of two, is blue.", labels=(*PINS, *CODES, "ssn", "social security number", "card number"),
+        gap=shape(""), point=True),
+    Rule("pin", shape(_PART_OF + _PARTIAL), ("the first half of my card number: 4539 1488",
+        "The first two of my bank PIN are nine two"), "The first half of my card collection is from 1994.",
+        point=True),
+    Rule("code", shape(rf"{_TYPED}(?P<value>\d(?:[ -]?\d){{3,7}}[#*]?)\s(?:at|on|into|for)\s"
+        r"(?:the|my|our|his|her|their)\s(?:[\w-]{1,20}\s){0,2}\Z"),
+        ("dial 4-8-1-2 on the alarm", "You punch in 4812 at our gate"), "I typed 4812 words on my laptop.",
+        labels=_LOCKED, look="back", reach=72, point=True),
+    Rule("code", shape(r"\b(?:gets?|got|comes?|came|lets? (?:him|her|them|me|us)|letting (?:him|her|them)) in "
+        r"(?:with|by|using) (?P<value>\d(?:[ -]?\d){3,7}(?:[#*]|(?=\s*(?:[.,;!?\n]|$))))"),
+        ("The nanny gets in with 5512#", "He got in with 7305."), "They came in with 1200 guests.", point=True),
+    Rule("code", shape(r"\b(?:texted|sent|messaged) me (?:a |the )?(?P<value>\d{3}[ -]?\d{3})(?!\w|[ .,-]?\d|"
+        r"\s(?:euros?|dollars?|pounds|[a-z]{3,16}s\b))"),
+        ("The bank texted me 493021 to log in", "they sent me 493-021"), "They sent me 250000 euros.", point=True),
+    Rule("code", shape(r"(?P<value>\d(?:[ -]{1,2}?\d){3,7}|\d{1,2}(?:[ -]\d{1,2}){2,3})(?![\w%]|[.,:]\d|"
+        r"[ \t]+[a-z]{3,16}s\b)"),
+        ("Locker combo 12-34-08", "The combo to the shed lock: 7-7-1-9"), "The combo meal costs 1200 yen.",
+        labels=("combo",), point=True, gap=shape(
+            r"(?:\s(?:to|for|of|on)\s[^\n.!?:=\d]{1,32}?(?:\s?[:=]|\s(?:is|was))|\s?(?:[:=]|is|was)?)\s{0,2}")),
+    Rule("code", SPOKEN,
+        ("our gate opens with star four eight one two hash", "The door opens to seven three zero five"),
+        "The gate opens with one of two keys.", labels=_LOCKED, point=True,
+        gap=shape(r"\s(?:opens?|unlock(?:s|ed)?)\s(?:with|to|at|by)\s(?:star\s|hash\s|pound\s)?")),
+    Rule("seed_phrase", shape(_STARTS_WITH + r"(?P<value>[^\n.!?]{3,160})"),
+        ("My seed phrase starts with ocean, then violet", "the recovery phrase of my wallet ends in hammer brave"),
+        "My seed collection starts with tomatoes.", gap=shape(""), point=True,
+        labels=("seed phrase", "recovery phrase", "seed words", "secret recovery phrase", "mnemonic phrase")),
+    Rule("password", _TOKEN, ("Casa is the wifi and the key is Tr0ub4dor&3", "the key: Vq7zebra4"),
+        "The key is under the mat.", labels=("key",), gap=IS, check=checks.is_well_mixed, point=True),
     Rule("code", _CODE, ("The entry code is A4 77 B2", "My door code is 77B21"), "The dress code is BLACK TIE.",
         labels=CODES, gap=IS, check=checks.has_digit, point=True),
     Rule("code", shape(
@@ -282,7 +352,8 @@ RULES: Final = (
         labels=(*PINS, "code", "otp", "codes"), look="back", reach=60, point=True,
         check=lambda value: sum(map(str.isdigit, value)) >= 4,
         unless=("zip", "area", "error", "postal", "country", "status", "promo", "discount", "post")),
-    Rule("code", shape(r"\s(?:(?:is|are|opens?|unlock(?:s|ed)?|code|set|combination)\s){1,3}(?:with|to|at)?\s?"
+    Rule("code", shape(
+        r"\s(?:(?:is|are|opens?|unlock(?:s|ed)?|code|set|combination|wants|takes)\s){1,3}(?:with|to|at)?\s?"
         r"(?P<value>\d(?:[ -]?\d){3,7}[#*]{0,2})(?=\s*(?:[.,;!?\n]|$))"),
         ("The door opens with 2580#", "My phone unlocks with 730591"), "My alarm is at 0630.",
         labels=_LOCKED, gap=shape(""), point=True, check_around=checks.is_no_time_of_day),
@@ -310,10 +381,11 @@ RULES: Final = (
         "My recovery starts with swimming.", gap=shape(""), check=checks.is_well_mixed, point=True,
         labels=("recovery", "backup", "backups", "recovery code", "recovery codes", "backup code", "backup codes")),
     Rule("card_code", SPOKEN, ("cvv is nine one three", "the security code on it: four four two"),
-        "The CVV is one of two.", labels=("cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "digits on the back"),
+        "The CVV is one of two.", labels=CARD_CODES,
         reach=24, point=True),
-    Rule("card_code", shape(r"\b(?P<value>\d{3,4})(?!\d|[.,:]\d)"), ("My CVV is 913", "digits on the back: 730"),
-        "The CVV is on the back.", labels=("cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "digits on the back"),
+    Rule("card_code", shape(r"\b(?P<value>\d(?:[ -]?\d){2,3})(?!\d|[.,:]\d)"),
+        ("My CVV is 9 1 3", "digits on the back: 730"),
+        "The CVV is on the back.", labels=CARD_CODES,
         reach=24, point=True),
     Rule("security_answer", shape(
         r"[^\n.!?]{0,80}?(?:\?\s{0,2}|\bis\b|:|=)\s{0,3}(?P<value>(?!\s|\b(?:a|an|the|not|too|what|about|how|who|where|"
