@@ -15,7 +15,7 @@ from policies.privacy.sensitive import SPECIAL, is_of
 
 _PARTICLE: Final = (
     r"(?:van der|van den|van de|van|von der|von|vom|zu|zum|de la|de las|de los|de|del|della|degli|di|da|dos|das|du|bin|"
-    r"bint|ibn|abu|al|el|ter|ten|mac|mc|san|st\.?|y|e|af|av)"
+    r"bint|binti|ibn|abu|al|el|ter|ten|mac|mc|san|st\.?|y|e|af|av|wa|ole)"
 )
 _CAPITAL: Final = r"[^\W\d_a-zß-öø-ÿ](?:[’'][^\W\d_])?[\w’]{0,24}(?:'(?!s\b)\w{1,24})?"
 _PART: Final = rf"(?:{_CAPITAL}(?:-(?:{_PARTICLE}-)?\w{{1,24}})*)"
@@ -23,6 +23,13 @@ _NICK: Final = r"(?: [\"“'‘(][^\W\d_]\w{1,24}[\"”'’)])?"
 _RUN: Final = re.compile(rf"(?<![\w’'-]){_PART}{_NICK}(?:[ ](?:{_PARTICLE}[ -])?{_PART}){{0,4}}")
 """A name in capitals, with its particles: "Anna van Dijk"."""
 _LOWER: Final = r"[^\W\d_]\w{0,24}(?:[’'](?!s\b)\w{1,24})?(?:-\w{1,24}){0,3}"
+_HANDLE: Final = re.compile(r"(?<![\w.])@[^\W_][\w.-]{1,38}\w")
+"""What somebody is called where people write: "@bigjoe92"."""
+_LEAD_CHARS: Final = 32
+_LED: Final = re.compile(
+    r"(?:\b[^\W\d_a-zß-öø-ÿ]\.[ -]?|\b(?!(?:y|e|al|el|de|da|di|du|das|zu|zum|dos)\s)" + _PARTICLE + r"\s)+\Z"
+)
+"""Initials and particles before the rest of a name: "J.R. "."""
 _AFTER_KIN: Final = re.compile(
     rf"\b(?:{'|'.join(sorted(KIN, key=len, reverse=True))}|sister-in-law|brother-in-law|mother-in-law|father-in-law|"
     rf"colleagues?|cousins?|neighbou?rs?)(?:,? (?:is |was )?(?:named|called)|,)? "
@@ -110,6 +117,12 @@ NO_NAMES: Final = SimpleNamespace(
 )
 
 
+def without_lead(text: str) -> str:
+    """Return what stands before the rest of a name without what leads that: initials and particles."""
+    tail = text[-_LEAD_CHARS:]
+    return text[: len(text) - len(tail)] + _LED.sub("", tail)
+
+
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name that tell whose it is: no particle, no initial, no word of every day."""
     words = (part.strip(".'’\"“”()") for part in re.split(r"[\s-]+", name))
@@ -131,7 +144,7 @@ def names_in(sentence: str, people: Sequence[str], things: Sequence[str], own: S
         for match in (*_relatives(sentence), *_subjects(sentence), *_owners(sentence)):
             if name := _until_no_name(match["name"]):
                 names[name] = None
-    for name in map(_without_kin, people):
+    for name in (*map(_without_kin, people), *_HANDLE.findall(sentence)):
         if name in sentence:
             names[name] = None
     return tuple(name for name in names if not _is_own(name, mine) and _tells_somebody(name))

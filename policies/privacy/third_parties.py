@@ -8,7 +8,7 @@ from typing import Final
 
 from policies.language.lexicon import word_set
 from policies.language.people import NAMELIKE
-from policies.privacy.names import NO_NAMES, is_no_name, names_in, words_of
+from policies.privacy.names import NO_NAMES, is_no_name, names_in, without_lead, words_of
 from policies.privacy.sensitive import special_places
 from schema import Candidate, Memory
 
@@ -103,6 +103,9 @@ def without_names(text: str, names: Sequence[str]) -> str:
     for name in sorted(names, key=len, reverse=True):
         flags = re.NOFLAG if name.lower() in _COMMON else re.IGNORECASE
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", PLACEHOLDER, text, flags=flags)
+    first, *rest = text.split(PLACEHOLDER)
+    # What leads a name is a part of it: "J.R. Hollis".
+    text = PLACEHOLDER.join([*(without_lead(piece) for piece in (first, *rest[:-1])), *rest[-1:]]) if rest else text
     return re.sub(rf"{re.escape(PLACEHOLDER)}(?:[ -]{re.escape(PLACEHOLDER)})+", PLACEHOLDER, text)
 
 

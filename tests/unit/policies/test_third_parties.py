@@ -49,6 +49,20 @@ def test_without_a_parse_they_are_found_where_they_stand(summary: str, names: se
     assert set(names_in(summary)) == names
 
 
+@pytest.mark.parametrize(
+    ("summary", "told"),
+    [
+        ("Maya's ex J.R. Hollis was convicted of fraud.", "Maya's ex was convicted of fraud."),
+        ("Maya's colleague Thandiwe wa Mandela has lupus.", "Maya's colleague has lupus."),
+        ("Maya's teammate @big.joe92 has chlamydia.", "Maya's teammate [person] has chlamydia."),
+        ("The report says that K. L. Duarte has HIV.", "The report says that [person] has HIV."),
+        ("Maya met A. van Loon and B. Prins, who both have HIV.", "Maya met [person] and [person], who both have HIV."),
+    ],
+)
+def test_what_leads_a_name_goes_with_it_and_so_does_what_somebody_is_called_online(summary: str, told: str) -> None:
+    assert with_relation(without_names(summary, names_in(summary, "Hollis", "Duarte", "Loon", "Prins"))) == told
+
+
 def test_what_somebody_is_to_the_user_is_no_part_of_their_name() -> None:
     told = 'Maya: "roomie Kai just got top surgery after the cancer."'
     names = names_in(told, "roomie Kai")
