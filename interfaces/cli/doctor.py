@@ -35,8 +35,8 @@ def doctor(
         bool,
         typer.Option(
             "--tend",
-            help="Build the HNSW graphs that large users lack (pgvector; takes minutes), tell the index what a move to it "
-            "left behind, and have the fleet tell it again of memories that it has otherwise than the catalog.",
+            help="Build the HNSW graphs that large users lack (pgvector; takes minutes), tell the index what a move to "
+            "it left behind, and have the fleet tell it again of memories that it has otherwise than the catalog.",
         ),
     ] = False,
     as_json: JsonOption = False,

@@ -67,7 +67,8 @@ _TELLS_OF_PRETENDING: Final = "".join(
 """What stands before a pretending that somebody only tells of: "I had to pretend to like it"."""
 _MADE_UP: Final = re.compile(
     r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
-    rf"\b{_UNDONE}(?:role-?play|let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
+    rf"\b{_UNDONE}(?:role-?play|"
+    r"let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
     rf"let['’]s pretend|{_TELLS_OF_PRETENDING}pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
     r"suppose (?:i|my|that|you|we)|hypothetical(?:ly)?|once upon a time|you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?"
     r"(?:pirate|character|wizard|detective|therapist|coach|interviewer|teacher|chef|expert|poet|king|queen|robot|"
