@@ -76,6 +76,14 @@ class Shard:
         self._readers: LifoQueue[sqlite3.Connection | None] = LifoQueue()
         for _ in range(READERS):
             self._readers.put(None)
+        self._file: tuple[int, int] | None = None
+        """Device and inode of the file that the connections have."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Return whether what lies at the path is no longer the file that was made or found there: what is written to
+        one that was deleted is lost, and its connections do not tell."""
+        return self._file is not None and self._file != _file_at(self.path)
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -96,6 +104,7 @@ class Shard:
             if "version" not in columns:
                 # Made by an older Afterturn.
                 self._writer.execute("ALTER TABLE entries ADD COLUMN version INTEGER NOT NULL DEFAULT 0")
+            self._file = _file_at(self.path)
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -136,6 +145,14 @@ class Shard:
             if connection is not None:
                 connection.close()
             self._readers.put(None)
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager

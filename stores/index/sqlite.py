@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -56,6 +57,8 @@ class SqliteIndex:
         # What is in it is checked against the file at each use, so it may be behind but never wrong.
         self._cache: ByteLRU[str, Snapshot] = ByteLRU(cache_bytes)
         self._dimensions = 0
+        self._made_for: tuple[int, Metric, str] | None = None
+        self._reopening = Lock()
 
     def ensure(self, dimensions: int, metric: Metric, model: str) -> None:
         """Make the folder and its files, or check what they were made for.
@@ -84,6 +87,7 @@ class SqliteIndex:
                     made_for: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
                 refuse_another(f"the index in {self.folder}", made_for, required)
         self._dimensions = dimensions
+        self._made_for = (dimensions, metric, model)
 
     def upsert(self, entries: Sequence[Entry]) -> None:
         """Write as any index does, in one transaction a file and subject."""
@@ -147,6 +151,7 @@ class SqliteIndex:
 
     def count(self) -> int:
         total = 0
+        self._make_lost_files()
         for shard in self._shards:
             with shard.read() as connection:
                 total += connection.execute("SELECT COALESCE(SUM(entries), 0) FROM subjects").fetchone()[0]
@@ -158,6 +163,7 @@ class SqliteIndex:
         Raises:
             IndexUnavailable: a file cannot be read.
         """
+        self._make_lost_files()
         size = sum(path.stat().st_size for path in self.folder.glob("*.sqlite3*"))
         for shard in self._shards:
             with shard.read() as connection:
@@ -178,7 +184,28 @@ class SqliteIndex:
 
     def _shard(self, subject: str) -> Shard:
         must_be_ready(self._dimensions)
-        return self._shards[hashlib.sha256(subject.encode()).digest()[0] % SHARDS]
+        shard = self._shards[hashlib.sha256(subject.encode()).digest()[0] % SHARDS]
+        if shard.is_gone:
+            self._make_lost_files()
+        return shard
+
+    def _make_lost_files(self) -> None:
+        """Make files anew that were deleted, and leave the old ones: the fleet tells the index again what was in them.
+
+        Raises:
+            IndexMismatch: others lie there, made for something else.
+            IndexUnavailable: they cannot be made.
+        """
+        if self._made_for is None or not any(shard.is_gone for shard in self._shards):
+            return
+        with self._reopening:
+            gone = [shard for shard in self._shards if shard.is_gone]
+            for shard in gone:
+                shard.close()
+            if gone:
+                self.ensure(*self._made_for)
+                # What was read of the old files may be newer than what the new ones have.
+                self._cache = ByteLRU(self._cache.capacity)
 
     def _stored(self, entry: Entry) -> Row:
         return Row(

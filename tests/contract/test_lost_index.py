@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 
 from interfaces.fleet_checks import check_index
@@ -9,6 +10,7 @@ from interfaces.fleet_report import FleetReport
 from memory.agreement import disagreements, queue_lost_entries
 from memory.indexing import index_all
 from schema import Status
+from stores.index import open_index
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import subject
 
@@ -41,6 +43,23 @@ def test_what_the_index_lost_is_found_and_told_again_and_nothing_where_it_lost_n
         index_all(subject(user), worker.context)
         assert disagreements(subject(user), worker.context) == []
         assert len(worker.indexed(subject(user))) == len(worker.known(subject(user), *Status))
+
+
+def test_files_that_are_deleted_under_a_worker_at_work_are_made_and_filled_again(alone: Worker, anna: str) -> None:
+    settings, embedder = alone.context.settings, alone.context.embedder
+    users = [f"{anna}{letter}" for letter in "abc"]
+    for user in users:
+        alone.hear(user, "I live in Lisbon.")
+        assert len(alone.hits(subject(user), "Lisbon")) == 1
+    for file in settings.index_dir.iterdir():
+        file.unlink()
+
+    assert queue_lost_entries(alone.context, NOW, most_subjects=10_000) == len(users)
+    for user in users:
+        index_all(subject(user), alone.context)
+        assert len(alone.hits(subject(user), "Lisbon")) == 1
+    with closing(open_index(settings, embedder)) as another:
+        assert another.count() == len(users)
 
 
 def test_status_says_how_much_the_index_lost_and_not_what_is_under_way() -> None:
