@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import resource
 from typing import Final
 
 from schema.errors import CatalogOutage, MachineExhausted, OutOfMemory, Transient
@@ -16,6 +18,19 @@ _NOT_AS_MADE: Final = frozenset({"42P01", "42703", "42883", "42704", "42501", "3
 """Postgres' errors (its appendix A) of a table, a column, a function, a type, a right or a schema that is away. The
 statements are ours and do not depend on a turn, so no turn is at fault; a statement that is wrong in itself (42601)
 will never work."""
+
+
+def file_shortage() -> str | None:
+    """Return what to do where not one file more can be opened, None where one can: a library may say of it no more than
+    that it could not."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            return None
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return f"no more files can be opened, of which this process may have {most}: raise that (`ulimit -n 4096`)"
+    return None
 
 
 def translated(error: BaseException) -> BaseException:

@@ -10,6 +10,7 @@ from queue import LifoQueue
 from threading import Lock
 
 from schema.errors import IndexRefused, IndexUnavailable
+from stores.machine import file_shortage
 
 READERS = 4
 """Connections that read one file at a time in one process; 16 files make 64, the fleet's default slots."""
@@ -59,6 +60,8 @@ def explained(path: Path) -> Iterator[None]:
         if remedy is None:
             raise
         kind = IndexUnavailable if code is not None and code & 0xFF in _PASSING else IndexRefused
+        if code is not None and code & 0xFF == sqlite3.SQLITE_CANTOPEN and (shortage := file_shortage()):
+            kind, remedy = IndexUnavailable, shortage
         raise kind(f"{path}: {error}; {remedy}") from error
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
 import resource
 import sqlite3
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 
 from schema import Subject, Thresholds
-from schema.errors import IndexUnavailable
+from schema.errors import IndexUnavailable, exit_code_of
 from schema.settings import Settings
 from stores.embedding.base import Embedder
 from stores.index import open_index
@@ -208,3 +209,23 @@ def test_files_that_an_older_afterturn_made_are_read_and_written(folder: Path) -
     index.upsert([replace(entry(number=1), version=2)])
     assert [hit.version for hit in index.query(unit(1), Where(ANA), 5)] == [2]
     index.close()
+
+
+def test_where_no_more_files_can_be_opened_it_says_so_and_may_be_tried_again(folder: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    held = [os.dup(0)]
+    most = held[0] + 64
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    try:
+        with suppress(OSError):
+            while True:
+                held.append(os.dup(0))
+        for number in held[-4:]:
+            os.close(number)
+        with pytest.raises(IndexUnavailable, match=f"process may have {most}: raise that") as refused:
+            opened(folder)
+    finally:
+        for number in held[:-4]:
+            os.close(number)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert exit_code_of(refused.value) == 1
