@@ -25,6 +25,7 @@ from schema import (
     index_key,
     memory_id,
 )
+from schema.turn import MAX_WHOLE_TURN_BYTES
 from tests.turns import a_turn
 
 NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
@@ -319,3 +320,20 @@ def test_every_constant_of_the_policy_says_what_it_is() -> None:
 def test_every_field_of_a_turn_has_a_bound(field: str, value: object) -> None:
     with pytest.raises(ValidationError):
         turn(**{field: value})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"messages": [{"role": "user", "content": "\x01" * 60_000}]},
+        {"attachments": [{"uri": "\x01" * 400, "media_type": "\x01" * 50, "title": "\x01" * 20}] * 100},
+    ],
+)
+def test_a_turn_is_as_large_as_it_is_written_out(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="as JSON and at most"):
+        turn(**fields)
+
+
+def test_a_long_text_of_quotation_marks_and_lines_is_taken() -> None:
+    content = '"\n' * (MAX_TURN_BYTES // 2)
+    assert len(turn(messages=[{"role": "user", "content": content}]).canonical_json()) <= MAX_WHOLE_TURN_BYTES
