@@ -60,10 +60,13 @@ _UNDONE: Final = (
     r"sent|send|wrote|write|mention(?:ed)?|notice(?:d)?))\b)"
 )
 """What is no make-believe, but lets something rest: "let's pretend nothing happened"."""
-_TELLS_OF_PRETENDING: Final = "".join(
-    rf"(?<!\b{before} )"
-    for before in ("i have to", "we have to", "had to", "used to", "likes to", "loves to", "always", "never", "not")
-) + "(?<!n['’]t )"
+_TELLS_OF_PRETENDING: Final = (
+    "".join(
+        rf"(?<!\b{before} )"
+        for before in ("i have to", "we have to", "had to", "used to", "likes to", "loves to", "always", "never", "not")
+    )
+    + "(?<!n['’]t )"
+)
 """What stands before a pretending that somebody only tells of: "I had to pretend to like it"."""
 _MADE_UP: Final = re.compile(
     r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
