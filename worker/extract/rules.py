@@ -11,7 +11,6 @@ from typing import Final
 import memory.parser.english as language
 import worker.extract.sentiment as sentiment
 from policies.authority import SOURCE_CONFIDENCE
-from policies.authority import USER as USERS_OWN
 from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.coreference import is_of_several, pointer_of
 from policies.language.dates import Looks, find_dates
@@ -24,7 +23,7 @@ from policies.language.people import Person, introduced_in
 from policies.language.reading.attributes import USER
 from policies.language.reading.entities import entities_of
 from policies.language.reading.facts import facts_of
-from policies.language.reading.of_user import as_told_by_user
+from policies.language.reading.of_user import as_heard_from
 from schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
@@ -373,9 +372,7 @@ def _facts(statement: Statement, parses: Parses, text: str, name: str) -> tuple[
         )
     if statement.is_of_others:
         return ()
-    told: Sequence[Parsed] = [parsed for _, parsed in parses]
-    if statement.last.turn.source != USERS_OWN:
-        told = as_told_by_user(told, () if name == NAMELESS else (name,))
+    told = as_heard_from(statement.last.turn.source, [parsed for _, parsed in parses], name)
     return facts_of(told, answered=statement.manner == "answer")
 
 

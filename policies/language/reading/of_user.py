@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from policies.authority import authority_of
 from policies.language.clauses import SUBJECTS
 from policies.language.parse import Parsed, Token
 from policies.language.people import KIN, people_in
 from policies.language.sentences import words
+from schema.turn import TurnSource
 
 _USER: Final = "user"
 _POSSESSIVES: Final = words("his her their")
@@ -37,6 +39,12 @@ def as_told_by_user(sentences: Sequence[Parsed], names: Sequence[str]) -> tuple[
         is_open = is_open and reach == len(named.tokens)
         told.append(parsed)
     return tuple(told)
+
+
+def as_heard_from(source: TurnSource, sentences: Sequence[Parsed], name: str) -> Sequence[Parsed]:
+    """Return sentences of a source as the user would say them: in a chat they do, others speak of them. `name` is what
+    the user is called, which may be "The user"."""
+    return sentences if authority_of(source).replaces_users else as_told_by_user(sentences, (name,))
 
 
 def _with_names(parsed: Parsed, called: set[tuple[str, ...]]) -> Parsed:
