@@ -187,7 +187,7 @@ class Turn(Value):
                 f"{MAX_WHOLE_TURN_BYTES:,} bytes"
             )
         # A control character is six in JSON: only where that may be too much the turn is written out to know.
-        if _ESCAPED * (size + pointers + names) > MAX_WHOLE_TURN_BYTES:
+        if _ESCAPED * (size + pointers + names + known) > MAX_WHOLE_TURN_BYTES:
             whole = len(self.canonical_json().encode())
             if whole > MAX_WHOLE_TURN_BYTES:
                 raise ValueError(
