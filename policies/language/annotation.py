@@ -10,6 +10,7 @@ from typing import Final
 
 from policies.language.clauses import Tense, clause_of, governor, is_verb, tense_at
 from policies.language.dates import Looks, When, find_dates
+from policies.language.habits import is_habit
 from policies.language.parse import Parsed
 from policies.language.sentences import words
 from policies.language.spans import MONTHS, Span, shifted
@@ -136,6 +137,8 @@ def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None =
             continue
         first, last = token_at(when.start), token_at(max(when.start, when.end - 1))
         if _ORDINAL.fullmatch(text[when.start : when.end]) and _counts(parsed, last):
+            continue
+        if parsed.tokens and is_habit(parsed, first, last):
             continue
         whole = _is_whole(parsed, first, last)
         has_year = str(when.span.first.year) in text[when.start : when.end]

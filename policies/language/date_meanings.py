@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import Final
 
-from policies.language.date_grammar import DAY
+from policies.language.habits import comes_weekly, weekday_number
 from policies.language.spans import (
     MONTHS,
     Span,
@@ -33,7 +33,6 @@ class Looks(Enum):
     UNKNOWN = "unknown"
 
 
-_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple": 2, "few": 3, "several": 4, "fifteen": 15,
@@ -44,15 +43,8 @@ _VAGUE: Final = frozenset({"few", "couple", "several"})
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
 _YEARLY = re.compile(r"\b(?:birthday|bday|b-day|anniversary|born)\b", re.IGNORECASE)
 """What comes back each year at its date: "her birthday on 3 May"."""
-_ROW = re.compile(rf" ?(?:to|through|thru|till|until|-|–) ?{DAY}\b", re.IGNORECASE)
-"""The second day of a span: "Monday to Friday", after its first."""
 _BY = re.compile(r"\b(?:by|before) the $", re.IGNORECASE)
 """A date that is a limit: "finish by the " 5th."""
-_AND_DAY: Final = rf"(?:(?:,| and| &|, and| or) {DAY}\b)"
-_WEEKLY: Final = re.compile(rf"\b(?:(?:every|each) {DAY}{_AND_DAY}+|{DAY}{_AND_DAY}{{2,}})", re.IGNORECASE)
-"""Weekdays that come back: "every Tuesday and Thursday"; three in a list do, too: "golf Monday, Wednesday, Friday"."""
-_ROW_BEFORE = re.compile(rf"\b{DAY} ?(?:to|through|thru|till|until|-|–) ?$", re.IGNORECASE)
-"""The first day of a span that ends with another: "from Monday to "."""
 
 Resolve = Callable[["DateMention"], Span | None]
 
@@ -81,10 +73,6 @@ class DateMention:
 
 def month_number(name: str) -> int:
     return next(i for i, month in enumerate(MONTHS, 1) if month.lower().startswith(name.lower()[:3]))
-
-
-def _weekday_number(name: str) -> int:
-    return _WEEKDAYS.index(name[:3])
 
 
 def _chosen(back: date, ahead: date, mention: DateMention) -> date:
@@ -184,31 +172,22 @@ def _deictic(mention: DateMention) -> Span:
     return Span(day, f"the {part} of {written_day(day)}", "on", "day") if part else of_day(day)
 
 
-def _comes_weekly(mention: DateMention) -> bool:
-    """Return whether a weekday stands in a row or a list of them, "Monday to Wednesday", and is not what something
-    moved from or to."""
-    if any(row.start() <= mention.match.start("wd") < row.end() for row in _WEEKLY.finditer(mention.text)):
-        return True
-    before = mention.text[: mention.match.start()][-24:]
-    row = _ROW.match(mention.text, mention.match.end("wd")) and not before.endswith("from ")
-    return bool(row or (_ROW_BEFORE.search(before) and "from " not in before))
-
-
 def _weekday(mention: DateMention) -> Span | None:
     which, today = mention["which"], mention.today
-    if not which and _comes_weekly(mention):
+    ahead = mention.looks is Looks.AHEAD
+    if not which and comes_weekly(mention.text, mention.match.start("wd"), mention.match.end("wd"), ahead=ahead):
         return None
-    target = _weekday_number(mention["wd"])
+    target = weekday_number(mention["wd"])
     back = today - timedelta(days=(today.weekday() - target) % 7 or 7)
-    ahead = today + timedelta(days=(target - today.weekday()) % 7 or 7)
+    to_come = today + timedelta(days=(target - today.weekday()) % 7 or 7)
     if which in ("last", "past", "this past"):
         day = back
     elif which in ("coming", "this coming"):
-        day = ahead
+        day = to_come
     elif which == "next":
         day = today + timedelta(days=7 - today.weekday() + target)
     else:
-        day = back if mention.looks is Looks.BACK else ahead
+        day = back if mention.looks is Looks.BACK else to_come
     if mention["dom"]:
         days = (day + timedelta(weeks=n) for n in (0, -1, 1, 2, 3, 4))
         day = next((candidate for candidate in days if candidate.day == int(mention["dom"])), day)
@@ -296,12 +275,12 @@ def _within(mention: DateMention) -> Span | None:
 def _from_day(mention: DateMention) -> Span | None:
     """Read "a week from today", "ten days after tomorrow", "a week on Thursday", "Saturday week"."""
     if mention["short"]:
-        target, weeks = _weekday_number(mention["short"]), 2 if mention["unit2"].startswith("fortnight") else 1
+        target, weeks = weekday_number(mention["short"]), 2 if mention["unit2"].startswith("fortnight") else 1
         return of_day(mention.today + timedelta(days=(target - mention.today.weekday()) % 7 or 7, weeks=weeks))
     anchor = mention["anchor"]
     if anchor in ("today", "now", "tomorrow"):
         return _counted(mention, 1, mention.today + timedelta(days=anchor == "tomorrow"))
-    target = _weekday_number(anchor)
+    target = weekday_number(anchor)
     return _counted(mention, 1, mention.today + timedelta(days=(target - mention.today.weekday()) % 7 or 7))
 
 
@@ -334,7 +313,7 @@ def _nth_of_month(mention: DateMention) -> Span | None:
     if anchor is None:
         return None
     unit = mention["unit"]
-    wanted = {"weekend": 5, "week": 0}[unit] if unit in ("weekend", "week") else _weekday_number(unit)
+    wanted = {"weekend": 5, "week": 0}[unit] if unit in ("weekend", "week") else weekday_number(unit)
     days = [date(anchor.year, month, d) for d in range(1, 29) if date(anchor.year, month, d).weekday() == wanted]
     if (later := days[-1] + timedelta(weeks=1)).month == month:
         days.append(later)

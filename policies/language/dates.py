@@ -77,8 +77,15 @@ def find_dates(
             if any(start < e and s < end for s, e, *_ in matches) or not _is_meant(form.name, match, text):
                 continue
             matches.append((start, end, form.name, match))
+    matches.sort(key=lambda row: row[0])
     resolved: list[When] = []
-    for start, end, name, match in sorted(matches, key=lambda row: row[0]):
+    for number, (start, end, name, match) in enumerate(matches):
+        if (
+            name == "weekday"
+            and number + 1 < len(matches)
+            and _is_of(text[end : matches[number + 1][0]], matches[number + 1][2])
+        ):
+            continue
         before = next((when.span for when in reversed(resolved) if when.span.granularity in ("day", "month")), earlier)
         try:
             span = RESOLVED[name](DateMention(match, today, looks(start), before))
@@ -90,6 +97,11 @@ def find_dates(
         at = _moment(span, text, end, moment)
         resolved.append(When(start, end, lead.start() if lead else start, span, at))
     return tuple(resolved)
+
+
+def _is_of(between: str, name: str) -> bool:
+    """Return whether a weekday is that of the date behind it: "Friday, 20 March"."""
+    return name in ("day_month", "month_day") and between.strip(" ,") in ("", "the")
 
 
 def _moment(span: Span, text: str, end: int, moment: datetime) -> datetime:
