@@ -47,6 +47,8 @@ _AT_ONCE: Final = timedelta(hours=1)
 """How long before a wish a turn may lie that is what was just said."""
 _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
 """A sentence that means nothing without the one before it: "It was awful"."""
+_LEANS_ON_IT: Final = re.compile(r"(?:he|she|his|her|it|its|it's)\b", re.IGNORECASE)
+"""A sentence that tells of whom or what the one before it names: "She took the sofa"."""
 _PIECES: Final = re.compile(
     r"(?<=[.!?]) +(?=[A-Z])|; +|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
     r"i'm|i've|we|we're|our)\b)|, +(?=(?:they|their|my|i|i'm|we|our)\b)",
@@ -152,7 +154,10 @@ def left_of(item: Known, request: ForgetRequest, policy: Policy, name: str) -> s
     if len(pieces) < 2 or request.scope == "all" or request.known or request.just_said:
         return None
     wish = _Wish.of(request, name)
-    meant = [wish.judge(piece, policy, name) is True for piece in pieces]
+    meant: list[bool] = []
+    for piece in pieces:
+        of_it = bool(meant) and meant[-1] and _LEANS_ON_IT.match(piece.memory.summary) is not None
+        meant.append(of_it or wish.judge(piece, policy, name) is True)
     rest = [piece for piece, sure in zip(pieces, meant, strict=True) if not sure]
     if not rest or len(rest) == len(pieces) or any(wish.shares_a_word(piece, name) for piece in rest):
         return None

@@ -79,6 +79,12 @@ def test_of_two_facts_in_one_memory_the_other_stays() -> None:
     assert left_of(both, wish("my salary"), POLICY, "Maya") == "Maya said that their rent is 1350."
 
 
+def test_what_leans_on_what_is_forgotten_goes_with_it() -> None:
+    pieces = (known("Maya's ex is called Malin."), known("She took the sofa."), known("Maya has a cat."))
+    all_three = Known(memory(summary="Maya's ex is called Malin and she took the sofa."), 0.4, {}, pieces)
+    assert left_of(all_three, wish("Malin"), POLICY, "Maya") == "Maya has a cat."
+
+
 def test_nothing_is_left_of_a_memory_that_tells_one_thing_or_is_quoted() -> None:
     assert pieces_of("Maya earns 84k and 5% of the sales.") == ("Maya earns 84k and 5% of the sales.",)
     assert pieces_of('Maya: "I earn 84k and my rent is 1350."') == ('Maya: "I earn 84k and my rent is 1350."',)
