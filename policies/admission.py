@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,7 +12,9 @@ from policies.language.languages import ENGLISH, OTHER, language_of
 from policies.language.orders import orders_of
 from policies.language.people import opens_with_own_people
 from policies.language.relevance import SURELY, WORTH_KEEPING, Relevance, asks, asks_about_user, relevance_of
-from policies.language.sentences import prose_of, split_sentences, words
+from policies.language.reported_speech import gives_text
+from policies.language.requests import is_request, told_apart
+from policies.language.sentences import Sentence, prose_of, split_sentences, words
 from schema import Admission, AdmissionAction, Turn
 
 _TELLING: Final = words(
@@ -137,8 +140,16 @@ def tells_of_self(prose: str, before: str, language: str) -> bool:
 
     `before` is what the other side said just before.
     """
-    sentences = [sentence.text for sentence in split_sentences(prose[:_READ_CHARS])][:_SENTENCES]
-    return any(is_own_news(sentence, before, language) for sentence in sentences)
+    sentences = split_sentences(prose[:_READ_CHARS])[:_SENTENCES]
+    return any(is_own_news(piece, before, language) for sentence in sentences for piece in _pieces(sentence))
+
+
+def _pieces(sentence: Sentence) -> Iterator[str]:
+    """Yield a sentence, and what a question or a task that it is tells in passing."""
+    yield sentence.text
+    if not gives_text(sentence.text):
+        pieces = (told.text for told, _ in told_apart(sentence, asks=is_request(sentence.text)))
+        yield from (piece for piece in pieces if piece != sentence.text)
 
 
 def is_own_news(sentence: str, before: str, language: str) -> bool:

@@ -154,8 +154,17 @@ def is_attributed(sentence: str) -> bool:
 
 def asks_for_writing(sentence: str) -> bool:
     """Return whether a sentence asks for a text to be written or worked on: whose words follow is not sure then."""
-    forms = (_row("given", "after_colon"), _row("draft", "after_colon"))
-    return any(form.match(sentence, begin) for begin in _clauses(sentence[:_HEAD_CHARS]) for form in forms)
+    return gives_text(sentence) or _opens(sentence, "draft")
+
+
+def gives_text(sentence: str) -> bool:
+    """Return whether a sentence asks for a text to be worked on or made up, which is nobody's own telling."""
+    return _opens(sentence, "given")
+
+
+def _opens(sentence: str, part: str) -> bool:
+    form = _row(part, "after_colon")
+    return any(form.match(sentence, begin) for begin in _clauses(sentence[:_HEAD_CHARS]))
 
 
 def speaks_again(sentence: str) -> bool:

@@ -22,30 +22,12 @@ from policies.language.languages import ENGLISH, language_of
 from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.reported_speech import drafted_places, reported_places
+from policies.language.requests import is_request, told_apart
 from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes
 from policies.language.spans import Span
 from policies.language.spelling import Spelt, spelt
 from schema import AdmissionAction, AdmittedTurn, Question, Turn
 
-_REQUESTS: Final = re.compile(
-    r"(?:(?:ok|okay|hey|hi|so|and|now|also|please|pls|plz),? ){0,3}(?:can|could|would|will|should|do|does|did|is|are|"
-    r"was|what's|how's|(?:what|where|when|who|which|why|how)(?! (?:i|we|my|our|he|she|they|it|the)\b)|"
-    r"tell me|give me|write|make|draft|plan|suggest|recommend|"
-    r"explain|help|find|show|list|compare|translate|summari[sz]e|proofread|rewrite|rephrase|convert|calculate|create|generate|"
-    r"fix|book|order|remind|quiz|teach|describe|pretend|let's|lets)\b",
-    re.IGNORECASE,
-)
-"""How a request to the assistant begins: "could you", "tell me"."""
-_PIECE: Final = re.compile(r", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)")
-"""Between the pieces of a request: "book a table, i am vegan"."""
-_ASKS_BEHIND: Final = re.compile(
-    r"(?:, | - | – |; )(?:(?:and|but|so) )?(?P<asked>"
-    r"(?:what|how|why)(?:'s| (?:do|does|did|is|are|can|could|should|would|will)\b)|"
-    r"(?:where|when|who|which(?: \w+)?) (?:do|does|did|can|could|should|would|will) (?:i|we|you|one|they|he|she|it)\b|"
-    r"(?:can|could|should|would|will|do|does|is|are) (?:i|we|you|one|they|he|she|it|there|this|that|anyone)\b)",
-    re.IGNORECASE,
-)
-"""A question behind what is told, with no mark of one: "moving on the first, does one tip movers"."""
 _SHARED: Final = re.compile(
     r"\[(?:i |you )?(?:shares?|shared|sends?|sent|attach(?:es|ed)|posts?|posted|uploads?|uploaded|image|photo|picture|"
     r"video)(?:[:,] ?| )(?P<what>[^\[\]\n]{3,200})\]",
@@ -248,8 +230,8 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
         orders = tuple(order for order in heard.orders if sentence.start <= order.start < end)
         if any(order.start < sentence.start and end <= order.end for order in heard.orders):
             continue
-        asks = not orders and (sentence.text.endswith("?") or _REQUESTS.match(sentence.text) is not None)
-        for piece, within_request in _told_apart(sentence, asks=asks):
+        asks = not orders and is_request(sentence.text)
+        for piece, within_request in told_apart(sentence, asks=asks):
             until = piece.start + len(piece.text)
             if any(start <= piece.start and until <= stop for start, stop in reported):
                 continue
@@ -267,38 +249,6 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
 def _is_ordered(position: int, orders: Iterable[Order]) -> bool:
     """Return whether a place stands in an order to the memory: "pretend I never told you"."""
     return any(order.start <= position < order.end for order in orders)
-
-
-def _told_apart(sentence: Sentence, *, asks: bool) -> Iterator[tuple[Sentence, bool]]:
-    """Yield what a sentence tells apart, and whether it stands in a request: in what capacity somebody speaks, the
-    parts of a question or a task, and what stands before a question that nothing marks as one."""
-    end = capacity_end(sentence.text)
-    if end is not None:
-        yield Sentence(sentence.text[:end], sentence.start), asks
-        rest = sentence.text[end:].lstrip(" ,")
-        sentence = Sentence(rest, sentence.start + len(sentence.text) - len(rest))
-    question = None if asks else _ASKS_BEHIND.search(sentence.text)
-    if question is not None:
-        yield Sentence(sentence.text[: question.start()], sentence.start), False
-        begin = question.start("asked")
-        sentence = Sentence(sentence.text[begin:], sentence.start + begin)
-    is_request = asks or question is not None
-    yield from ((piece, is_request) for piece in (_pieces(sentence) if is_request else (sentence,)))
-
-
-def _pieces(sentence: Sentence) -> Iterator[Sentence]:
-    """Yield the parts of a question or a task, of which some may tell something: "We're off to Japan, what do
-    I pack?"."""
-    text, begin = sentence.text, 0
-    for cut in (*_PIECE.finditer(text), None):
-        piece = text[begin : cut.start() if cut else len(text)]
-        kept = piece.lstrip()
-        for joint in ("and ", "but ", "so ", "because ", "since ", "as ", "cause ", "cos "):
-            if kept.lower().startswith(joint):
-                kept = kept[len(joint) :]
-        if len(kept.split()) > 1:
-            yield Sentence(kept.rstrip(), sentence.start + begin + len(piece) - len(kept))
-        begin = cut.end() if cut else len(text)
 
 
 def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
