@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from policies.language.clauses import OF_SPEAKER, SUBJECTS, Mood, Tense, is_of_speaker, main_clauses, tense_at
+from policies.language.clauses import (
+    OF_SPEAKER,
+    SUBJECTS,
+    Mood,
+    Tense,
+    clause_of,
+    is_of_speaker,
+    main_clauses,
+    tense_at,
+)
 from policies.language.parse import Parsed, Token
 from policies.language.people import KIN
 from policies.language.sentences import words
@@ -33,7 +42,9 @@ _PICTURES: Final = words("pic pics picture pictures photo photos photograph imag
 _AROUND: Final = words("company firm office team job school city town country area neighbourhood house flat apartment")
 """Where somebody is who says "this": "at this company since 2019"."""
 _DESCRIBES: Final = frozenset({"amod", "compound", "relcl", "acl", "prep"})
+_COMPLEMENTS: Final = frozenset({"prep", "pobj", "acomp", "attr", "dobj", "npadvmod", "xcomp"})
 _TOGETHER: Final = (" each other", " one another", " as a team", " together", " us all ", " us both ")
+_JOINTS: Final = words("and but or so plus , ; - – —")
 _ALONE: Final = words("do did does have has am was will would can is are were too")
 
 
@@ -112,7 +123,10 @@ def _points(parsed: Parsed, index: int) -> bool:
     elif lower == "there":
         points = token.tag in ("RB", "EX") and token.dep != "expl" and index > 0
     elif lower not in ("that", "this", "these", "those", "such", "another", "both", "one"):
-        points = not (lower == "it" and token.dep in SUBJECTS and _is_empty(parsed, index))
+        empty = lower == "it" and (
+            _is_empty(parsed, index) if token.dep in SUBJECTS else _stands_for_clause(parsed, index)
+        )
+        points = not empty
     elif (lower == "this" and following is not None and following.lower in _AROUND) or (
         lower in ("this", "these") and _introduces(parsed, index)
     ):
@@ -157,13 +171,28 @@ def _is_empty(parsed: Parsed, index: int) -> bool:
     return weather or bool({"xcomp", "ccomp", "csubj"} & (below | deeper))
 
 
+def _stands_for_clause(parsed: Parsed, index: int) -> bool:
+    """Return whether "it" stands for all that is told before it: "I've been divorced since May and am happier for
+    it"."""
+    tokens = parsed.tokens
+    at = index
+    while tokens[at].dep != "conj" and tokens[at].head != at:
+        at = tokens[at].head
+    told = tokens[at].head
+    return told != at and any(tokens[c].dep in _COMPLEMENTS for c in parsed.children(told) if c < at)
+
+
 def _is_anybody(parsed: Parsed, index: int) -> bool:
     """Return whether "they" are whoever did such a thing to the speaker or to something of theirs: "They moved my
     exam"."""
     tokens, verb = parsed.tokens, parsed.tokens[index].head
-    things = (child for child in parsed.children(verb) if tokens[child].dep in ("dobj", "dative"))
-    own = any(tokens[place].lower in OF_SPEAKER for thing in things for place in (thing, *parsed.children(thing)))
-    return own and tense_at(parsed, verb) in (Tense.PAST, Tense.PERFECT)
+    things = [child for child in parsed.children(verb) if tokens[child].dep in ("dobj", "dative")]
+    beside = [place for thing in things for place in (thing, *parsed.children(thing))]
+    own = any(tokens[place].lower in OF_SPEAKER for place in beside)
+    # "I'm 63 and they put a stent in": what the speaker tells of themself says who did it to whom.
+    goes_on = tokens[verb].dep == "conj" and is_of_speaker(parsed, clause_of(parsed, tokens[verb].head).subject)
+    told = own or (goes_on and any(tokens[place].lower in ("a", "an") for place in beside))
+    return told and tense_at(parsed, verb) in (Tense.PAST, Tense.PERFECT)
 
 
 def standing_clause(parsed: Parsed) -> Parsed | None:
@@ -175,7 +204,9 @@ def standing_clause(parsed: Parsed) -> Parsed | None:
             continue
         begin = clause.subject or 0
         others = {place for other in tops[number + 1 :] for place in parsed.subtree(other.head)}
-        span = {place for place in parsed.subtree(clause.head) if place >= begin} - others
+        span = sorted({place for place in parsed.subtree(clause.head) if place >= begin} - others)
+        while span and parsed.tokens[span[-1]].lower in _JOINTS:
+            span.pop()
         whole = parsed.slice(begin, max(span, default=begin) + 1)
         if len(span) == len(whole.tokens) and pointer_of(whole) is None:
             return whole

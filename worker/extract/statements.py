@@ -8,6 +8,7 @@ from typing import Final
 
 from policies.admission import is_own_news
 from policies.forgetting import names_nothing
+from policies.language.annotation import offsets_of
 from policies.language.clauses import Mood, main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clause
 from policies.language.corrections import announces, is_correction
@@ -145,7 +146,7 @@ def _take(
         last.utterances.append(utterance)
         last.quote = True
         return
-    pointer = pointer_of(part)
+    pointer = _pointer(utterance, part)
     goes_on = pointer is not None and len(part.tokens) > 4 and not utterance.asks and not is_remark(utterance)
     if not goes_on and not is_worth_keeping(utterance):
         statements += _news(utterance, quote=pointer is not None) or _named_in_passing(utterance, part)
@@ -160,6 +161,13 @@ def _take(
         statements.append(supported)
     else:
         statements += _news(utterance, quote=True)
+
+
+def _pointer(utterance: Utterance, part: Parsed) -> int | None:
+    """Return the place of the first word that stands for something said before, unless that is written beside it."""
+    pointer = pointer_of(part)
+    explained = pointer is not None and offsets_of(part)[pointer] in {note.start for note in utterance.notes}
+    return None if explained else pointer
 
 
 def _corrects(utterance: Utterance, part: Parsed, before: Utterance | None) -> bool:

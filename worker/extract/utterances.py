@@ -15,6 +15,7 @@ from typing import Final
 import memory.parser.english as language
 from policies.authority import authority_of
 from policies.language.annotation import Note, notes_of, offsets_of
+from policies.language.antecedents import antecedents
 from policies.language.capacity import capacity_end, capacity_told, is_capacity
 from policies.language.clauses import Mood, Tense, main_clauses
 from policies.language.discourse_markers import discourse_margins
@@ -259,8 +260,13 @@ def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
     parses = dict(zip(map(id, english), language.parse([utterance.spelt.plain for utterance in english]), strict=True))
     for heard in messages:
         earlier: Span | None = None
+        before: Parsed | None = None
         for index, utterance in enumerate(heard.utterances):
-            heard.utterances[index] = read = _with_parse(utterance, parses.get(id(utterance)), earlier)
+            read = _with_parse(utterance, parses.get(id(utterance)), earlier)
+            if before is not None and read.part is not None:
+                read = replace(read, notes=tuple(sorted((*read.notes, *antecedents(read.part, before)), key=_start)))
+            heard.utterances[index] = read
+            before = None if read.orders or read.of_others else read.part
             days = [
                 n.when.span for n in read.notes if n.when is not None and n.when.span.granularity in ("day", "month")
             ]
@@ -270,6 +276,10 @@ def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
             for utterance, after in zip_longest(heard.utterances, heard.utterances[1:])
             if after is None or not _is_of_the_past(utterance, after)
         ]
+
+
+def _start(note: Note) -> int:
+    return note.start
 
 
 def _is_of_the_past(capacity: Utterance, after: Utterance) -> bool:

@@ -65,6 +65,8 @@ def test_a_sentence_that_points_back_leans(text: str) -> None:
         "My sister and her husband moved.",
         "They moved my exam to Friday.",
         "I've been at this company since 2019.",
+        "I'm 63 and they put a stent in last year.",
+        "I've been divorced since 2014 and am happier for it.",
     ],
 )
 def test_a_sentence_that_says_what_it_means_does_not(text: str) -> None:
@@ -89,6 +91,25 @@ def test_a_sentence_that_says_what_it_means_does_not(text: str) -> None:
     ],
 )
 def test_what_leans_on_a_sentence_is_one_memory_with_it(extractor: Extractor, said: str, kept: list[str]) -> None:
+    assert _summaries(extractor, ("user", said)) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Names for a bakery? I'm opening one in Ghent.", ["Maya is opening one [bakery] in Ghent."]),
+        (
+            "When does the market in Nakuru open? I've lived here since May.",
+            ["Maya has lived here [Nakuru] since May 2026."],
+        ),
+        ("Which dentist in Bonn is good? We moved there in January.", ["Maya moved there [Bonn] in January 2026."]),
+        ("Is Bonn nicer than Kiel? I moved here in January.", ["Maya moved here in January 2026."]),
+        ("I'm 63 and it has been hard.", ["Maya is 63."]),
+    ],
+)
+def test_what_the_sentence_before_names_is_written_beside_what_stands_for_it(
+    extractor: Extractor, said: str, kept: list[str]
+) -> None:
     assert _summaries(extractor, ("user", said)) == kept
 
 

@@ -1,0 +1,68 @@
+"""What "one" and "here" stand for: the thing or the place that the sentence before names, written beside them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from policies.language.annotation import Note, offsets_of
+from policies.language.date_grammar import HINT
+from policies.language.parse import Parsed
+
+_TAKEN: Final = frozenset({"dobj", "pobj", "attr"})
+_THERE: Final = frozenset({"here", "there"})
+_AT: Final = frozenset({"in", "near", "around"})
+_PLACES: Final = frozenset({"GPE", "LOC"})
+
+
+def antecedents(parsed: Parsed, before: Parsed) -> tuple[Note, ...]:
+    """Return what is to be written beside the words of a sentence that mean what the sentence `before` names; nothing
+    where that names several things that may be meant."""
+    starts = offsets_of(parsed)
+    notes = []
+    for index, token in enumerate(parsed.tokens):
+        if token.lower == "one" and token.dep in _TAKEN and not _is_described(parsed, index):
+            meant = _things(before)
+        elif token.lower in _THERE and token.dep == "advmod" and index and token.space:
+            meant = _places(before)
+        else:
+            continue
+        if len(meant) == 1:
+            end = starts[index] + len(token.text)
+            notes.append(Note(starts[index], end, starts[index], meant.pop(), "", False, None))
+    return tuple(notes)
+
+
+def _is_described(parsed: Parsed, index: int) -> bool:
+    """Return whether "one" is told from others of its kind, or of which several it is: "the red one", "one of us"."""
+    return any(child < index or parsed.tokens[child].lower == "of" for child in parsed.children(index))
+
+
+def _things(parsed: Parsed) -> set[str]:
+    """Return the things that a sentence speaks of without having named them before: "names for a bakery"."""
+    return {
+        parsed.text_of([c for c in parsed.children(index) if parsed.tokens[c].dep == "compound"] + [index])
+        for index, token in enumerate(parsed.tokens)
+        if token.tag == "NN"
+        and not HINT.search(token.text)
+        and any(parsed.tokens[c].lower in ("a", "an") for c in parsed.children(index))
+    }
+
+
+def _places(parsed: Parsed) -> set[str]:
+    """Return the place that a sentence names, "the market in Nakuru"; nothing where it names something else that may
+    be one."""
+    tokens = parsed.tokens
+    places = {i for name in parsed.names if name.label in _PLACES for i in range(name.start, name.end)}
+    named: list[list[int]] = []
+    for index, token in enumerate(tokens):
+        if token.tag != "NNP" or not token.text[:1].isupper() or HINT.search(token.text):
+            continue
+        if named and named[-1][-1] == index - 1:
+            named[-1].append(index)
+        else:
+            named.append([index])
+    if len(named) != 1:
+        return set()
+    last = named[0][-1]
+    is_at = tokens[last].dep == "pobj" and tokens[tokens[last].head].lower in _AT
+    return {parsed.text_of(named[0])} if is_at or last in places else set()
