@@ -8,13 +8,13 @@ from policies.language.clauses import FIRST_PERSON, main_clauses
 from policies.language.parse import Parsed, Token
 from policies.language.sentences import words
 
-_LEADING: Final = words(
+LEADING: Final = words(
     "so well anyway anyways also btw actually honestly oh ah yeah yes yep yup no nope ok okay sure and but plus hey hi "
     "hello haha lol wow um uh basically unfortunately sadly luckily plus because cos cause though hm hmm "
     "thanks ya then nah"
 )
 INTERJECTIONS: Final = words(
-    "btw lol omg haha lmao wow woah whoa ugh yay aww aw hey hi hello oh ok okay yeah yep nope nah um uh"
+    "btw lol omg haha ha lmao welp wow woah whoa ugh yay aww aw hey hi hello oh ok okay yeah yep nope nah um uh"
 )
 _SHORTEST_NAME: Final = 3
 _ANNOUNCEMENT: Final = 6
@@ -37,7 +37,7 @@ _ENDINGS: Final = frozenset(
         "long_time_no_talk long_time_no_chat"
     )
 )
-_THANKS: Final = frozenset({"thanks", "thank"})
+_THANKS: Final = ("thanks", "thank", "because of", "sorry for", "sorry about")
 _OTHER_SIDE: Final = frozenset({"you", "your", "ya", "u"})
 _JOINTS: Final = frozenset({",", "-", "–", "—", "!", "?", ":", ";", "...", "…", "."})
 _SPOKEN_TO: Final = frozenset({"npadvmod", "intj", "dep", "vocative"})
@@ -54,9 +54,12 @@ def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[in
         _is_spoken_to(parsed, begin, end, other_name)
         or tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
         or (
-            tokens[begin].lower in _LEADING
-            and (tokens[begin].lower in INTERJECTIONS or not tokens[begin].tag.startswith(("VB", "NN", "IN", "DT")))
+            (
+                tokens[begin].lower in INTERJECTIONS
+                or (tokens[begin].lower in LEADING and not tokens[begin].tag.startswith(("VB", "NN", "IN", "DT")))
+            )
             and (tokens[begin].lower != "no" or (begin + 1 < end and tokens[begin + 1].text in ",.!"))
+            and not (tokens[begin].lower == "also" and begin + 1 < end and tokens[begin + 1].lower == "have")
         )
     ):
         begin += 1
@@ -81,8 +84,9 @@ def _opening(tokens: tuple[Token, ...], begin: int, end: int) -> int:
 
 
 def thanks(words_before: str) -> bool:
-    """Return whether the words before what is told thank whom it is said to, or give them as its reason."""
-    return words_before.lower().startswith((*_THANKS, "because of"))
+    """Return whether the words before what is told thank whom it is said to, ask their pardon, or give them as its
+    reason."""
+    return words_before.lower().startswith(_THANKS)
 
 
 def _thanked(parsed: Parsed, begin: int) -> int:
@@ -95,6 +99,8 @@ def _thanked(parsed: Parsed, begin: int) -> int:
     subjects = [clause.subject for clause in main_clauses(parsed) if clause.subject is not None]
     first = min((min(parsed.subtree(subject)) for subject in subjects), default=begin)
     if first <= begin:
+        return begin
+    if following[0] == "sorry" and tokens[first - 1].text not in _JOINTS:
         return begin
     is_reason = following[1:] in (["to"], ["of"])
     is_theirs = any(token.lower in _OTHER_SIDE for token in tokens[begin:first])

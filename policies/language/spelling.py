@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from policies.language.discourse_markers import INTERJECTIONS, LEADING
+
 _WORDS: Final = {
     "im": "I'm", "i'm": "I'm", "ive": "I've", "i've": "I've", "i'll": "I'll", "i'd": "I'd", "i": "I",
     "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "isnt": "isn't", "wasnt": "wasn't", "arent": "aren't",
@@ -28,6 +30,8 @@ _AMBIGUOUS: Final = {
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 """A word: "dont"."""
 _UNSAID: Final = frozenset({"um", "umm", "uh", "uhh", "uhm", "erm", "er"})
+_DRAWN_OUT = re.compile(r"([a-z])\1{2,}")
+"""A letter that is drawn out: "sooo"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,12 @@ def mended(text: str) -> str:
     return spelt(text).plain
 
 
+def _undrawn(word: str) -> str | None:
+    """Return a word that opens a sentence without the letters that somebody drew out: "heyyy" is "hey"."""
+    shorter = (_DRAWN_OUT.sub(letters, word) for letters in (r"\1", r"\1\1"))
+    return next((plain for plain in shorter if plain != word and plain in LEADING | INTERJECTIONS), None)
+
+
 def _better(word: str, following: str, text: str, match: re.Match[str]) -> str | None:
     lower = word.lower().replace("’", "'")
     if lower in _UNSAID and not word.isupper():
@@ -79,7 +89,7 @@ def _better(word: str, following: str, text: str, match: re.Match[str]) -> str |
     if lower in _AMBIGUOUS:
         better, before = _AMBIGUOUS[lower]
         return better if following in before.split() else None
-    better_word = _WORDS.get(lower)
+    better_word = _WORDS.get(lower) or _undrawn(lower)
     if better_word is None or better_word == word or (word.isupper() and len(word) > 1):
         return None
     if lower in ("i", "u") and (
