@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from policies.language.date_grammar import HINT
 from policies.language.parse import Parsed, Token
 from policies.language.sentences import words
 
@@ -48,6 +49,10 @@ _PAST_TOO: Final = words(
 )
 """Verbs that read alike in the present, and past forms that the parser takes for orders at the start of a message:
 people say them of themselves once they have happened."""
+
+
+_MOREOVER: Final = frozenset({"also", "still", "already"})
+"""Words beside which "have" is no order, but has left its "I" out: "also have asthma"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +221,14 @@ def _tense(tokens: tuple[Token, ...], head: int, helpers: list[int]) -> Tense:  
     return Tense.NONE
 
 
+def _names_event(parsed: Parsed, below: list[int]) -> bool:
+    """Return whether nothing stands under a word but when it is, so that it is no verb: "dentist on 8 april"."""
+    tokens = parsed.tokens
+    told = [place for place in below if tokens[place].dep != "punct"]
+    days = [place for child in told for place in parsed.children(child) if HINT.search(tokens[place].text)]
+    return bool(days) and all(tokens[child].dep == "prep" for child in told)
+
+
 def _mood(
     parsed: Parsed, head: int, own: int | None, subject: int | None, finite: int | None, helpers: list[int]
 ) -> Mood:
@@ -236,6 +249,8 @@ def _mood(
         and not helpers
         and head <= 3
         and (tokens[head].lower not in _PAST_TOO)
+        and not _names_event(parsed, children)
+        and not (tokens[head].lower == "have" and any(tokens[c].lower in _MOREOVER for c in children))
     ):
         return Mood.ORDER
     if any(tokens[h].lower in _WISHES for h in helpers) or tokens[head].lower in _WISHES:

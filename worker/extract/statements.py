@@ -243,6 +243,7 @@ def _joined(
         ):  # fmt: skip
             last.utterances += item.utterances
             last.quote = True
+            last.only_as_news = last.only_as_news and item.only_as_news
         else:
             joined.append(item)
     return joined

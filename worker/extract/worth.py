@@ -91,13 +91,14 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
         return False
     if by_rules.worth_keeping and not reasons & _IDLE:
         return True
-    surely = judgement.worth >= _SURE_WORTH and judgement.whose == "own" and not reasons & _REACTIONS
+    part = utterance.part or utterance.parsed
+    theirs = judgement.whose == "own" or any(who.is_subject and who.noun is not None for who in people_in(part))
+    surely = judgement.worth >= _SURE_WORTH and theirs and not reasons & _REACTIONS
     if len(text.split()) < _FEWEST_WORDS or reasons & _IDLE or (reasons & _REMARKS and not surely):
         return False
-    part = utterance.part or utterance.parsed
     own = speaks_of_self(utterance.parsed) or _says_how_much(part) or _is_of_somebody_named(part)
     sure = judgement.worth >= (_WORTH if own else _WORTH_OF_OTHERS)
-    return sure or _is_of_life(utterance) or _tells_of_speaker(utterance.part or utterance.parsed)
+    return sure or _is_of_life(utterance) or _tells_of_speaker(part)
 
 
 def _is_of_another(judgement: Judgement, text: str, utterance: Utterance) -> bool:
