@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from policies.language.clauses import FIRST_PERSON, OF_SPEAKER, SUBJECTS, Mood, main_clauses
+from policies.language.clauses import FIRST_PERSON, OF_SPEAKER, SUBJECTS, Clause, Mood, main_clauses
 from policies.language.parse import Parsed, Token
 from policies.language.sentences import words
 
@@ -30,17 +30,19 @@ def may_be_told(parsed: Parsed, you_have_a_name: bool = False) -> bool:
     root = next((c for c in tops if tokens[c.head].dep == "ROOT"), None)
     if root is None or root.subject is None or root.finite is None:
         return False
-    if any(_has_two_subjects(parsed, clause.head) for clause in tops):
+    if any(_is_run_into(parsed, clause) for clause in tops):
         return False
     if tokens[0].tag in ("VBN", "VBD", "VBG") and tokens[0].dep not in (*SUBJECTS, "amod", "csubj", "pcomp"):
         return False
     return not any(_is_doubtful(tokens, i, you_have_a_name) or _runs_on(tokens, i) for i in range(len(tokens)))
 
 
-def _has_two_subjects(parsed: Parsed, head: int) -> bool:
-    """Return whether words run together before a verb: "my sister 3 may mine the 13 dont mix them"."""
-    subjects = [parsed.tokens[child] for child in parsed.children(head) if parsed.tokens[child].dep == "nsubj"]
-    return len(subjects) > 1 and all(token.tag != "PRP" for token in subjects)
+def _is_run_into(parsed: Parsed, clause: Clause) -> bool:
+    """Return whether an order begins without a mark behind what is told: "hers is tea n mine coffee dont mix em up"."""
+    if clause.subject is None or clause.finite is None or parsed.tokens[clause.finite].lower != "do":
+        return False
+    is_one = parsed.tokens[clause.subject].tag in ("NN", "NNP", "JJ", "CD")
+    return is_one and not any(parsed.tokens[child].dep == "conj" for child in parsed.children(clause.subject))
 
 
 def _runs_on(tokens: tuple[Token, ...], index: int) -> bool:

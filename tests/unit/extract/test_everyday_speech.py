@@ -89,6 +89,11 @@ def test_what_is_typed_in_a_hurry_is_told_as_it_was_meant(extractor: Extractor, 
         "im 52 and new here I live in Ghent with my two sons I work for the post office",
         "I moved to Ghent no wait I meant Bruges",
         "They binned us all in the spring",
+        "the twins just turned nine and want a hamster",
+        "also have asthma",
+        "been divorced since 2014 and happier for it",
+        "dentist at 9:15 on Fridays",
+        "my girl tasha likes tea n mine the coffee dont let me mix em up",
     ],
 )
 def test_what_cannot_be_told_surely_is_quoted_letter_by_letter(extractor: Extractor, said: str) -> None:
@@ -134,6 +139,9 @@ def test_praise_and_announcements_answer_no_question(extractor: Extractor, said:
 
 
 def test_what_is_said_beside_a_task_is_kept_and_the_task_is_not(extractor: Extractor) -> None:
+    moved = "Jamie moved out of my flat, so help me write an ad for a new roommate?"
+    assert _summaries(extractor, moved) == ["Jamie moved out of Maya's flat."]
+    assert _summaries(extractor, "sold the caravan so which tent do you recommend") == ['Maya: "sold the caravan."']
     said = "Can you help me plan a menu, my in-laws are both allergic to nuts"
     assert _summaries(extractor, said) == ["Maya's in-laws are both allergic to nuts."]
     assert _summaries(extractor, "how do i tell my boss that i am late") == []
