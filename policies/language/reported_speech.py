@@ -133,12 +133,16 @@ def reported_places(text: str) -> Iterator[Place]:
 def drafted_places(text: str) -> Iterator[Place]:
     """Yield where a message says what a text in the user's own name is to say, in order."""
     text = text[:_READ_CHARS].replace("’", "'")
-    form = _row("draft", "after_colon")
     for sentence in _sentences(text, 0):
-        head = sentence.group()[:_HEAD_CHARS]
-        colon = _COLON.search(head)
-        if colon and any(form.match(head, begin, colon.start()) for begin in _clauses(head[: colon.start()])):
+        colon = _COLON.search(sentence.group()[:_HEAD_CHARS])
+        if colon and _drafts(sentence.group()[: colon.start()]):
             yield sentence.start() + colon.end(), sentence.end()
+
+
+def _drafts(head: str) -> bool:
+    """Return whether what stands before a colon asks for a text in the user's own name."""
+    form, of_others = _row("draft", "after_colon"), _row("draft", "after_colon", "others")
+    return any(form.match(head, begin) for begin in _clauses(head)) and not of_others.search(head)
 
 
 def _is_chat(text: str) -> bool:
@@ -222,6 +226,8 @@ def _reported_from(spoken: str) -> int | None:
     """Return where another's words begin in a sentence."""
     for mark in list(_COLON.finditer(spoken))[:3]:
         head = spoken[max(0, mark.start() - _HEAD_CHARS) : mark.start()]
+        if _drafts(head):
+            continue
         if _row("mouth", "after_colon").match(head) and not _row("mouth", "after_colon", "own").search(head):
             return mark.end()
     for mark in list(_COMMA.finditer(spoken))[:3]:
@@ -238,7 +244,8 @@ def _doubtful_from(spoken: str) -> int | None:
     mark = _COLON.search(spoken[:_HEAD_CHARS])
     if mark is None or mark.group() not in ":：" or not _row("mouth", "in_doubt").match(spoken, mark.end()):
         return None
-    return None if _row("mouth", "in_doubt", "own").search(spoken[: mark.start()]) else mark.end()
+    head = spoken[: mark.start()]
+    return None if _drafts(head) or _row("mouth", "in_doubt", "own").search(head) else mark.end()
 
 
 def _line_end(text: str, at: int) -> int:
