@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from policies.language.clauses import Tense, clause_of, governor, is_verb, tense_at
+from policies.language.date_grammar import HOLIDAY
 from policies.language.dates import Looks, When, find_dates
 from policies.language.habits import is_habit
 from policies.language.parse import Parsed
@@ -43,6 +44,8 @@ _FOR_SO_LONG = re.compile(
     r"(?P<unit>years?|months?)\b(?! from| old)"
 )
 """For how long something has been so: "for about 3 years", "for the last month"."""
+_HOLIDAY: Final = re.compile(HOLIDAY, re.IGNORECASE)
+"""A day with a name, which says more than its date: "Christmas Eve"."""
 _ORDINAL: Final = re.compile(r"(?:the )?\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 """A number that may be a day of the month or the place in a row: "the 4th"."""
 _COUNTED: Final = {
@@ -140,7 +143,7 @@ def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None =
             continue
         if parsed.tokens and is_habit(parsed, first, last):
             continue
-        whole = _is_whole(parsed, first, last)
+        whole = _is_whole(parsed, first, last) and not _HOLIDAY.match(text, when.start)
         has_year = str(when.span.first.year) in text[when.start : when.end]
         notes.append(
             Note(

@@ -28,9 +28,13 @@ _UNITS = r"(?P<unit>days?|weeks?|fortnights?|months?|years?)"
 _ANY_UNIT = r"(?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|fortnights?|months?|years?|decades?)"
 _SEASON = r"spring|summer|autumn|fall|winter"
 
+HOLIDAY: Final = (
+    r"(?:valentine['’]?s day|christmas eve|christmas day|boxing day|new year['’]?s eve|new year['’]?s day|halloween)"
+)
+
 HINT: Final = re.compile(
     r"\d|yesterday|today|tonight|tomorrow|morning|afternoon|evening|night|week|month|year|days?\b|spring|summer|autumn|"
-    rf"fall|winter|fortnight|ago\b|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
+    rf"fall|winter|fortnight|ago\b|valentine|christmas|boxing|new year|halloween|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
     re.IGNORECASE,
 )
 """What every text with a date has: "3", "next week"."""
@@ -84,6 +88,12 @@ FORMS: Final = (
         "Jan 4th, 2027",
     ),
     _form("month_year", rf"(?P<m>{MONTH}),? (?:of )?{_Y}\b", "June 2019"),
+    _form(
+        "holiday",
+        rf"(?P<holiday>{HOLIDAY})\b",
+        "Valentine's Day",
+        "new years eve",
+    ),
     _form(
         "beyond",
         r"(?:the )?(?P<unit>weekend|week|month|year) (?P<which>before last|after next)\b",

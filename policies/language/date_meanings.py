@@ -38,6 +38,10 @@ _NUMBERS: Final = {
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple": 2, "few": 3, "several": 4, "fifteen": 15,
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
 }  # fmt: skip
+_HOLIDAYS: Final = {
+    "valentines day": (2, 14), "christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26),
+    "new years eve": (12, 31), "new years day": (1, 1), "halloween": (10, 31),
+}  # fmt: skip
 _THAT_YEAR: Final = {"last": -1, "this": 0, "next": 1}
 _VAGUE: Final = frozenset({"few", "couple", "several"})
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
@@ -132,6 +136,11 @@ def _day_of_month_named(mention: DateMention) -> Span | None:
         return of_day(meant) if meant else None
     last = meant.replace(day=int(mention["d2"]))
     return replace(of_day(meant), text=f"{meant.day}-{written_day(last)}")
+
+
+def _holiday(mention: DateMention) -> Span | None:
+    meant = _yearly(*_HOLIDAYS[re.sub("['’]", "", mention["holiday"])], mention)
+    return of_day(meant) if meant else None
 
 
 def _month_and_year(mention: DateMention) -> Span | None:
@@ -349,6 +358,7 @@ RESOLVED: Final[Mapping[str, Resolve]] = {
     "month_day": _day_of_month_named,
     "month_year": _month_and_year,
     "beyond": _beyond,
+    "holiday": _holiday,
     "from_day": _from_day,
     "deictic": _deictic,
     "ago": _ago,

@@ -121,6 +121,8 @@ def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
     before = text[: match.start()][-40:]
     if _RECURS.search(before) and name not in ("day_month", "month_day", "iso", "digits"):
         return False
+    if name == "holiday":
+        return before.endswith(("is ", "was ")) or _ON_A_DAY.search(before) is not None
     if name == "digits":
         dotted = match["sep"] == "."
         return (

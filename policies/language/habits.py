@@ -6,14 +6,14 @@ import re
 from typing import Final
 
 from policies.language.clauses import Tense, governor, tense_at
-from policies.language.date_grammar import DAY
+from policies.language.date_grammar import DAY, HOLIDAY
 from policies.language.parse import Parsed
 from policies.language.sentences import words
 
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _ANY_DAY: Final = rf"(?:{DAY}|mon|tues?|weds?|thurs?|thu|fri|sat|sun)"
-_WEEKDAY: Final = re.compile(rf"{_ANY_DAY}\b(?! the )", re.IGNORECASE)
-"""A date that begins with a weekday: "Friday night"; with "next" before it, it is of one week."""
+_WEEKDAY: Final = re.compile(rf"(?:{_ANY_DAY}\b(?! the )|{HOLIDAY})", re.IGNORECASE)
+"""A date that begins with a weekday or a holiday: "Friday night"; with "next" before it, it is of one week."""
 _AND_DAY: Final = rf"(?:(?:,?(?: and| &| or)?) {_ANY_DAY}\b|/{_ANY_DAY}\b)"
 _WEEKLY: Final = re.compile(
     rf"\b(?:(?:every|each) {DAY}{_AND_DAY}+|{_ANY_DAY}(?:{_AND_DAY}{{2,}}|/{_ANY_DAY}\b)|"
@@ -83,8 +83,8 @@ def _is_any(parsed: Parsed, first: int) -> bool:
 def _is_usual(parsed: Parsed, index: int) -> bool:
     """Return whether a clause says how often something is done: "I usually work from home Friday"."""
     verb = governor(parsed, index)
-    return (
-        verb is not None
-        and tense_at(parsed, index) is Tense.PRESENT
-        and any(parsed.tokens[child].lower in _USUALLY for child in parsed.children(verb))
-    )
+    if verb is None:
+        return False
+    verbs = {verb, parsed.tokens[verb].head} if parsed.tokens[verb].dep == "xcomp" else {verb}
+    often = any(token.lower in _USUALLY and token.head in verbs for token in parsed.tokens)
+    return often and tense_at(parsed, index) is Tense.PRESENT

@@ -83,6 +83,8 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
             "I saw him for the first time in 15 years on 20 November 2026",
         ),
         ("My lease ends two years from today", "My lease ends two years from today [21 November 2028]"),
+        ("baby's due on Valentine's Day", "baby's due on Valentine's Day [14 February 2027]"),
+        ("We got engaged on New Year's Eve", "We got engaged on New Year's Eve [31 December 2025]"),
         ("I have a Friday interview", "I have a Friday [27 November 2026] interview"),
         ("The Friday class was great", "The Friday [20 November 2026] class was great"),
         (
@@ -120,6 +122,8 @@ def test_a_relative_date_becomes_absolute_as_precise_as_it_was_said(said: str, m
         "i may march on",
         "On Saturdays I swim",
         "I may go",
+        "I hate Halloween",
+        "We always go skiing on Boxing Day",
         "I bowl in the Thursday league",
         "I've added a Thursday yoga class",
         "My mum comes over for Sunday lunch",
