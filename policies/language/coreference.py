@@ -179,7 +179,8 @@ def _stands_for_clause(parsed: Parsed, index: int) -> bool:
     while tokens[at].dep != "conj" and tokens[at].head != at:
         at = tokens[at].head
     told = tokens[at].head
-    return told != at and any(tokens[c].dep in _COMPLEMENTS for c in parsed.children(told) if c < at)
+    beside = (told, *(child for child in parsed.children(told) if child < at))
+    return told != at and any(tokens[place].dep in _COMPLEMENTS for place in beside)
 
 
 def _is_anybody(parsed: Parsed, index: int) -> bool:

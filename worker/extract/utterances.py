@@ -24,7 +24,7 @@ from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.reported_speech import drafted_places, reported_places
 from policies.language.requests import is_request, told_apart
-from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes
+from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes, words
 from policies.language.spans import Span
 from policies.language.spelling import Spelt, spelt
 from schema import AdmissionAction, AdmittedTurn, Question, Turn
@@ -68,6 +68,8 @@ _IS_JOINT: Final = frozenset({",", ";", ":", "-", "–", "—", "and", "but", "s
 _LEAVES_WORDS: Final = frozenset({"remember", "remind", "pin", "private", "style", "never_mention"})
 _LEAVES_NOTHING: Final = frozenset({"stop", "resume", "unpin"})
 """Orders whose words are no memory whoever gives them; what they change of the user's wishes is not decided here."""
+_OWN_DEEDS: Final = words("start finish leave move fly join begin graduate retire return")
+"""What nobody asks an assistant to do on a day, so that "I" is left out: "Start driving for UPS on the 4th"."""
 _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
 """A full stop that ends no sentence in German: "am 3."."""
 
@@ -78,6 +80,12 @@ class Asked:
 
     text: str
     turn_id: str | None
+
+
+def _is_own_plan(parsed: Parsed, verb: int) -> bool:
+    """Return whether a bare verb says what its speaker will do rather than what the assistant is to do."""
+    takes = any(parsed.tokens[child].dep == "dobj" for child in parsed.children(verb))
+    return parsed.tokens[verb].lower in _OWN_DEEDS and not takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +132,10 @@ class Utterance:
             return True
         if self.parsed is None:
             return False
-        tops = main_clauses(self.part or self.parsed)
+        part = self.part or self.parsed
+        tops = main_clauses(part)
+        if tops and tops[0].mood is Mood.ORDER and _is_own_plan(part, tops[0].head):
+            return all(note.when is None for note in self.notes)
         return bool(tops) and tops[0].mood in (Mood.ASKING, Mood.ORDER, Mood.SUPPOSING)
 
 

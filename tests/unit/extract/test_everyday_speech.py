@@ -91,6 +91,7 @@ def test_what_is_typed_in_a_hurry_is_told_as_it_was_meant(extractor: Extractor, 
         "They binned us all in the spring",
         "the twins just turned nine and want a hamster",
         "also have asthma",
+        "been single since 2019 and fine with it",
         "been divorced since 2014 and happier for it",
         "dentist at 9:15 on Fridays",
         "my girl tasha likes tea n mine the coffee dont let me mix em up",
@@ -104,6 +105,13 @@ def test_the_date_of_a_quotation_stands_in_brackets(extractor: Extractor) -> Non
     said = "got the keys tmrw at 5pm, moving in on Friday!!"
     kept = 'Maya: "got the keys tmrw [22 November 2026] at 5pm, moving in on Friday [27 November 2026]!!"'
     assert _summaries(extractor, said) == [kept]
+
+
+def test_what_one_will_do_on_a_day_is_no_order_to_the_assistant(extractor: Extractor) -> None:
+    assert _summaries(extractor, "Start driving for UPS on 4 December") == [
+        'Maya: "Start driving for UPS on 4 December [4 December 2026]."'
+    ]
+    assert _summaries(extractor, "Start the plan on Monday") == []
 
 
 def test_a_number_or_a_day_answers_whatever_was_asked(extractor: Extractor) -> None:
@@ -141,6 +149,9 @@ def test_praise_and_announcements_answer_no_question(extractor: Extractor, said:
 def test_what_is_said_beside_a_task_is_kept_and_the_task_is_not(extractor: Extractor) -> None:
     moved = "Jamie moved out of my flat, so help me write an ad for a new roommate?"
     assert _summaries(extractor, moved) == ["Jamie moved out of Maya's flat."]
+    letter = "draft a text to the landlord, Mr Pike: we've a newborn in the flat"
+    assert _summaries(extractor, letter) == ['Maya: "we\'ve a newborn in the flat."']
+    assert _summaries(extractor, "Write an email from a tenant: my boiler has been out since Sunday.") == []
     assert _summaries(extractor, "sold the caravan so which tent do you recommend") == ['Maya: "sold the caravan."']
     said = "Can you help me plan a menu, my in-laws are both allergic to nuts"
     assert _summaries(extractor, said) == ["Maya's in-laws are both allergic to nuts."]
