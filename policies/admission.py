@@ -136,20 +136,27 @@ def _hear(turn: Turn, question: str) -> _Heard:
 
 
 def tells_of_self(prose: str, before: str, language: str) -> bool:
-    """Return whether the head finds a sentence of somebody's own among the first of a text that is worth a memory.
+    """Return whether the head finds a sentence of somebody's own among the first of a text that is worth a memory, or
+    a part of a question or a task that tells something in passing.
 
     `before` is what the other side said just before.
     """
-    sentences = split_sentences(prose[:_READ_CHARS])[:_SENTENCES]
-    return any(is_own_news(piece, before, language) for sentence in sentences for piece in _pieces(sentence))
+    return any(
+        is_own_news(sentence.text, before, language)
+        or any(_tells_in_passing(piece, before, language) for piece in _pieces(sentence))
+        for sentence in split_sentences(prose[:_READ_CHARS])[:_SENTENCES]
+    )
 
 
 def _pieces(sentence: Sentence) -> Iterator[str]:
-    """Yield a sentence, and what a question or a task that it is tells in passing."""
-    yield sentence.text
+    """Yield the parts of a question or a task; none of one that gives a text, whose words are nobody's telling."""
     if not gives_text(sentence.text):
         pieces = (told.text for told, _ in told_apart(sentence, asks=is_request(sentence.text)))
         yield from (piece for piece in pieces if piece != sentence.text)
+
+
+def _tells_in_passing(piece: str, before: str, language: str) -> bool:
+    return is_own_news(piece, before, language) and judge(piece, None, before, language).whose == _OWN
 
 
 def is_own_news(sentence: str, before: str, language: str) -> bool:
