@@ -8,7 +8,8 @@ from policies.language.annotation import Note, offsets_of
 from policies.language.date_grammar import HINT
 from policies.language.parse import Parsed
 
-_TAKEN: Final = frozenset({"dobj", "pobj", "attr"})
+_TAKEN: Final = frozenset({"dobj", "pobj"})
+_MEASURES: Final = frozenset({"couple", "lot", "bit", "kind", "sort", "pair", "piece"})
 _THERE: Final = frozenset({"here", "there"})
 _AT: Final = frozenset({"in", "near", "around"})
 _PLACES: Final = frozenset({"GPE", "LOC"})
@@ -33,8 +34,13 @@ def antecedents(parsed: Parsed, before: Parsed) -> tuple[Note, ...]:
 
 
 def _is_described(parsed: Parsed, index: int) -> bool:
-    """Return whether "one" is told from others of its kind, or of which several it is: "the red one", "one of us"."""
-    return any(child < index or parsed.tokens[child].lower == "of" for child in parsed.children(index))
+    """Return whether "one" is told from others of its kind, or of which several it is: "the red one", "one of us",
+    "one another"."""
+    following = parsed.tokens[index + 1].lower if index + 1 < len(parsed.tokens) else ""
+    return following == "another" or any(
+        child < index or parsed.tokens[child].lower == "of" or parsed.tokens[child].dep == "relcl"
+        for child in parsed.children(index)
+    )
 
 
 def _things(parsed: Parsed) -> set[str]:
@@ -44,6 +50,7 @@ def _things(parsed: Parsed) -> set[str]:
         for index, token in enumerate(parsed.tokens)
         if token.tag == "NN"
         and not HINT.search(token.text)
+        and token.lower not in _MEASURES
         and any(parsed.tokens[c].lower in ("a", "an") for c in parsed.children(index))
     }
 

@@ -178,9 +178,11 @@ def _stands_for_clause(parsed: Parsed, index: int) -> bool:
     at = index
     while tokens[at].dep != "conj" and tokens[at].head != at:
         at = tokens[at].head
+        if tokens[at].dep in ("advcl", "xcomp", "ccomp", "pcomp"):
+            return False
     told = tokens[at].head
-    beside = (told, *(child for child in parsed.children(told) if child < at))
-    return told != at and any(tokens[place].dep in _COMPLEMENTS for place in beside)
+    complete = any(tokens[child].dep in _COMPLEMENTS for child in parsed.children(told) if child < at)
+    return told != at and (complete or tokens[told].dep in ("prep", "pobj"))
 
 
 def _is_anybody(parsed: Parsed, index: int) -> bool:
