@@ -160,12 +160,13 @@ def _chatter(data: Path, embedder: Embedder) -> list[Pair]:
 
 def _with_told(pairs: Sequence[Pair]) -> list[Pair]:
     """Return the pairs as they were said, and as they are told of somebody."""
-    return [*pairs, *(replace(pair, old=_told(pair.old), new=_told(pair.new)) for pair in pairs)]
+    return [*pairs, *(replace(pair, old=told(pair.old), new=told(pair.new)) for pair in pairs)]
 
 
-def _told(text: str) -> str:
-    for said, told in _TOLD:
-        text = re.sub(rf"\b{said}\b", told, text, flags=re.IGNORECASE)
+def told(text: str) -> str:
+    """Return a statement as it is told of somebody, roughly."""
+    for said, retold in _TOLD:
+        text = re.sub(rf"\b{said}\b", retold, text, flags=re.IGNORECASE)
     return text if text.startswith(_NAME) else f"{_NAME}: {text}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import partial
+from typing import TYPE_CHECKING
 
 from celery import Celery
 from redis import Redis
@@ -11,11 +12,15 @@ from redis import Redis
 from memory.metrics import count_llm_call, show_breaker
 from memory.same_fact import Judge
 from schema.settings import Settings
+from stores.embedding import open_cross_encoder
 from stores.llm import LLM, open_llm
 from stores.mailbox import Mailbox
 from stores.open import Stores, open_stores
 from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
+
+if TYPE_CHECKING:
+    from stores.embedding.cross_encoder import CrossEncoder
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,8 @@ class MemoryContext(Stores):
     llm: LLM | None
     judge: Judge | None
     """Asked in dedup's check range; nobody without a language model."""
+    cross_encoder: CrossEncoder | None
+    """Reads what may be a change beside what it may end; none with another embedder than the built-in one."""
 
     def close(self) -> None:
         super().close()
@@ -65,4 +72,5 @@ def memory_on(stores: Stores, celery: Celery | None = None, *, redis: Redis | No
         mailbox=open_mailbox(settings, redis, sender),
         llm=llm,
         judge=Judge(llm, waits=settings.llm_fallback == "retry") if llm else None,
+        cross_encoder=open_cross_encoder(settings),
     )

@@ -20,7 +20,7 @@ from memory.scoring import Item, Origin, Scored, new_memory
 from memory.superseding import is_for_the_same, outdated_of, put_in_place_of, tolerance_of
 from policies.access import shared_labels
 from policies.authority import as_heard, may_replace
-from policies.dedup import LATER, Neighbour, decide, is_earlier, tells_news
+from policies.dedup import LATER, Neighbour, decide, is_earlier, may_end, tells_news
 from policies.merge import merge, says_more
 from policies.replaced import as_told
 from schema import (
@@ -142,14 +142,27 @@ def _neighbours(
     vector = comparison.vector
     neighbours = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
     near = [neighbour for neighbour in neighbours if is_for_the_same(neighbour.memory, comparison.origin)]
-    if not near or not tells_news(candidate):
+    if not near:
         return near
+    if not tells_news(candidate):
+        return _with_endings(candidate, near, context)
     vectors = {
         **comparison.vectors,
         **draft.vectors,
         **{memory.id: earlier_vector for memory, earlier_vector in earlier},
     }
-    return with_attributes(near, vector, vectors, prototypes_of(context.embedder))
+    return _with_endings(candidate, with_attributes(near, vector, vectors, prototypes_of(context.embedder)), context)
+
+
+def _with_endings(candidate: Candidate, near: Sequence[Neighbour], context: MemoryContext) -> list[Neighbour]:
+    """Return the neighbours with how likely the candidate ends what each tells."""
+    if context.cross_encoder is None:
+        return list(near)
+    tolerance = tolerance_of(context)
+    open_ = [neighbour for neighbour in near if may_end(candidate, neighbour.memory, tolerance)]
+    endings = context.cross_encoder.endings([(n.memory.summary, candidate.summary) for n in open_])
+    read = {n.memory.id: replace(n, ending=ending) for n, ending in zip(open_, endings, strict=True)}
+    return [read.get(neighbour.memory.id, neighbour) for neighbour in near]
 
 
 def _doubts(

@@ -14,8 +14,10 @@ from policies.language.wording import Wording, read
 from policies.merge import would_lose
 from policies.pairs import (
     CHANGED_FROM,
+    ENDS_FROM,
     NEWS,
     SAME_FROM,
+    SURELY_ENDS_FROM,
     another_bearer,
     begins_with_another,
     changed_share,
@@ -48,6 +50,9 @@ _MAYBE_SAME, _MAYBE_CHANGED = 0.1, 0.25
 """Shares from which a model is asked, where there is one."""
 _MAYBE_NEWS: Final = 0.3
 """From where on a statement that has no word of change may tell of one."""
+_HARDLY_NEWS: Final = 0.1
+"""From where on it is read beside what is known all the same: three in four messages that end something are above it,
+and one in seven between friends."""
 _SURELY_NEWS: Final = 0.6
 """From where on it surely does: of what may have been an event nothing less is enough."""
 _SCALE: Final = (0.65, 0.9)
@@ -68,13 +73,15 @@ class Neighbour:
     """An active memory near a candidate, of the same subject.
 
     `similarity` is their cosine; `attribute` how likely both speak of one attribute, and `single` of one that has one
-    value at a time, as far as their vectors show.
+    value at a time, as far as their vectors show; `ending` how likely the candidate ends what the memory tells, by a
+    model that read both together, where one was asked.
     """
 
     memory: Memory
     similarity: float
     attribute: float = 0.0
     single: float = 0.0
+    ending: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +183,17 @@ def tells_news(candidate: Candidate) -> bool:
     return _news(candidate) >= _MAYBE_NEWS or bool(_spoken(candidate).cues & NEWS)
 
 
+def may_end(candidate: Candidate, memory: Memory, tolerance: timedelta) -> bool:
+    """Return whether a candidate may end what a memory tells, so that both are worth reading together."""
+    return (
+        (tells_news(candidate) or _news(candidate) >= _HARDLY_NEWS)
+        and candidate.summary != memory.summary
+        and candidate.turn_id not in memory.source_turn_ids
+        and not is_earlier(candidate, memory, tolerance)
+        and _may_change(candidate, memory, _spoken(candidate))
+    )
+
+
 def _judge(
     candidate: Candidate,
     neighbour: Neighbour,
@@ -210,12 +228,18 @@ def _judge(
         return SameFact.SAME
     is_of_another = begins_with_another(old, new) or shares_only_a_unit(old, new)
     may_change = _may_change(candidate, memory, new) and not is_of_another
-    changed = changed_share(features) if may_change else 0.0
-    if max(same - SAME_FROM, changed - CHANGED_FROM) >= 0:
+    changed = changed_share(features, neighbour.ending) if may_change else 0.0
+    if max(same - SAME_FROM, changed - _changed_from(candidate, neighbour)) >= 0:
         return SameFact.SAME if same >= changed else SameFact.CHANGED
     # Another value of the same attribute is a question at the least.
     in_doubt = same >= _MAYBE_SAME or changed >= _MAYBE_CHANGED or by_facts is SameFact.CHANGED
     return SameFact.UNSURE if in_doubt else SameFact.DIFFERENT
+
+
+def _changed_from(candidate: Candidate, neighbour: Neighbour) -> float:
+    if neighbour.ending is None:
+        return CHANGED_FROM
+    return ENDS_FROM if tells_news(candidate) else SURELY_ENDS_FROM
 
 
 def _spoken(candidate: Candidate, name: str = "") -> Wording:

@@ -26,6 +26,10 @@ CHANGED_FROM: Final = 0.40
 """Share from which the later statement takes the place of the other. With earlier weights 462 of 600 everyday cases
 came out right, three more than at 0.45 (`python -m benchmarks.everyday`), and LoCoMo's evidence among the first ten was
 .671, at 0.36 .661 and at 0.45 .674: what is wrongly replaced is not told (`benchmarks.quality --only locomo`)."""
+ENDS_FROM: Final = 0.45
+"""Share from which a statement that tells of a change ends another, where both were read together."""
+SURELY_ENDS_FROM: Final = 0.85
+"""The same of one that hardly does: most of what is said ends nothing (docs/reference/cross-encoder.md)."""
 NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
 """Cues that something is otherwise than it was."""
 
@@ -39,12 +43,17 @@ def same_share(features: Features) -> float:
     return _share("same", features)
 
 
-def changed_share(features: Features) -> float:
+def changed_share(features: Features, ending: float | None = None) -> float:
     """Return how likely the later of two statements takes the place of the other, 0 to 1; 1 where it denies the other
-    in its own words."""
+    in its own words.
+
+    `ending` is how likely it ends the other by a model that read both together, where one did.
+    """
     if features["same words"] and features["polarity"]:
         return 1.0
-    return 0.0 if features["repeated"] else _share("changed", features)
+    if features["repeated"]:
+        return 0.0
+    return _share("changed", features) if ending is None else ending
 
 
 def features_of(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from typing import TYPE_CHECKING
 
 from schema.errors import EmbedderRefused, SettingsError
 from schema.settings import Settings, variable_of
 from stores.embedding.base import Embedder, Vectors
 from stores.plugin import load_plugin, needs_extra
 
-__all__ = ["Embedder", "Vectors", "open_embedder", "try_out"]
+if TYPE_CHECKING:
+    from stores.embedding.cross_encoder import CrossEncoder
+
+__all__ = ["Embedder", "Vectors", "open_cross_encoder", "open_embedder", "try_out"]
 
 
 def open_embedder(settings: Settings) -> Embedder:
@@ -48,6 +52,24 @@ def _minilm(process: int) -> Embedder:  # noqa: ARG001
     from stores.embedding.minilm import MiniLM
 
     return MiniLM()
+
+
+def open_cross_encoder(settings: Settings) -> CrossEncoder | None:
+    """Return the model that reads two statements together; None where MiniLM, whose weights it adapts, is not the
+    embedder.
+
+    Raises:
+        SettingsError: a file of MiniLM is not installed or damaged; the message says what to do.
+    """
+    return _cross_encoder(os.getpid()) if settings.embedder == "minilm" else None
+
+
+@cache
+def _cross_encoder(process: int) -> CrossEncoder:  # noqa: ARG001
+    """Return the one of a process: a child that was forked can use none of its parent's."""
+    from stores.embedding.cross_encoder import CrossEncoder
+
+    return CrossEncoder()
 
 
 def try_out(embedder: Embedder) -> None:

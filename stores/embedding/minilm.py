@@ -53,6 +53,24 @@ def _verified(path: Path | None, sha256: str, package: str) -> bytes:
     return content
 
 
+def model_content(path: Path | None = None) -> bytes:
+    """Return the ONNX model, from where it is installed unless a path is given.
+
+    Raises:
+        ModelUnavailable: it is missing or damaged.
+    """
+    return _verified(path or model_path(), _MODEL_SHA256, _MODEL_PACKAGE)
+
+
+def tokenizer_content(path: Path | None = None) -> str:
+    """Return the tokenizer's file, from where it is installed unless a path is given.
+
+    Raises:
+        ModelUnavailable: it is missing or damaged.
+    """
+    return _verified(path or tokenizer_path(), _TOKENIZER_SHA256, _TOKENIZER_PACKAGE).decode()
+
+
 class MiniLM(OnnxEmbedder):
     """all-MiniLM-L6-v2 with int8 weights: the mean of the token vectors, made unit length; 384 numbers.
 
@@ -70,8 +88,10 @@ class MiniLM(OnnxEmbedder):
     """Measured: docs/reference/calibration.md says how, on what and how sure."""
 
     def __init__(self, model: Path | None = None, tokenizer: Path | None = None) -> None:
-        words = _verified(tokenizer or tokenizer_path(), _TOKENIZER_SHA256, _TOKENIZER_PACKAGE)
-        weights = _verified(model or model_path(), _MODEL_SHA256, _MODEL_PACKAGE)
         super().__init__(
-            weights, words.decode(), name="all-MiniLM-L6-v2-int8", max_tokens=MAX_TOKENS, dimensions=DIMENSIONS
+            model_content(model),
+            tokenizer_content(tokenizer),
+            name="all-MiniLM-L6-v2-int8",
+            max_tokens=MAX_TOKENS,
+            dimensions=DIMENSIONS,
         )

@@ -28,7 +28,13 @@ def elsewhere(tmp_path: Path, broker_url: str) -> Iterator[MemoryContext]:
     engine, redis, celery = open_catalog_engine(settings), open_redis(settings), create_celery(settings)
     stores, mailbox = opened(engine, tmp_path / "elsewhere"), open_mailbox(settings, redis, celery)
     yield MemoryContext(
-        **vars(stores) | {"settings": settings}, celery=celery, redis=redis, mailbox=mailbox, llm=None, judge=None
+        **vars(stores) | {"settings": settings},
+        celery=celery,
+        redis=redis,
+        mailbox=mailbox,
+        llm=None,
+        judge=None,
+        cross_encoder=None,
     )
     stores.index.close()
     redis.close()

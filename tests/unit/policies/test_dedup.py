@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.dedup import Neighbour, decide
+from policies.dedup import Neighbour, decide, may_end
 from policies.facts import compare_facts
 from policies.language.wording import read
 from policies.merge import merge
 from policies.pairs import numbers_clash
-from schema import Candidate, DecisionAction, Fact, Memory, MemoryType, SameFact, memory_id
+from schema import Candidate, Certainty, DecisionAction, Fact, Memory, MemoryType, SameFact, memory_id
 from tests.unit.policies.builders import NOON, POLICY, candidate, facts, from_candidate, memory, moments, summaries
 
 CREATE, UPDATE, CHECK = DecisionAction.CREATE, DecisionAction.UPDATE, DecisionAction.CHECK
@@ -305,3 +305,35 @@ def test_where_somebody_grew_up_is_only_ever_put_right() -> None:
     near = [Neighbour(known, 0.8, attribute=0.9, single=0.9)]
     assert decide(lives, near, [], POLICY, NOON, "Wendy").action is CREATE
     assert decide(meant, near, [], POLICY, NOON, "Wendy").action is SUPERSEDE
+
+
+@pytest.mark.parametrize(
+    ("news", "ending", "expected"),
+    [
+        (0.9, 0.5, SUPERSEDE),
+        (0.9, 0.2, CREATE),
+        (0.15, 0.6, CHECK),
+        (0.15, 0.9, SUPERSEDE),
+    ],
+)
+def test_what_was_read_together_ends_what_is_known_and_surely_so_where_it_hardly_tells_of_a_change(
+    news: float, ending: float, expected: DecisionAction
+) -> None:
+    known = memory("Maya works at the harbour.")
+    said = candidate("The locker of Maya is empty.").model_copy(update={"news": news})
+
+    decision = decide(said, [Neighbour(known, 0.4, ending=ending)], [], POLICY, NOON, "Maya")
+
+    assert decision.action is expected
+
+
+def test_only_what_may_end_a_memory_is_read_beside_it() -> None:
+    known = memory("Maya works at the harbour.")
+    news = candidate("The locker of Maya is empty.").model_copy(update={"news": 0.9})
+    at_once = timedelta()
+
+    assert may_end(news, known, at_once)
+    assert not may_end(news.model_copy(update={"news": 0.0}), known, at_once), "it tells of no change"
+    assert not may_end(news.model_copy(update={"turn_id": known.source_turn_ids[0]}), known, at_once), "one breath"
+    assert not may_end(news.model_copy(update={"said_at": known.said_at - timedelta(days=1)}), known, at_once)
+    assert not may_end(news.model_copy(update={"certainty": Certainty.WISH}), known, at_once), "a wish ends nothing"

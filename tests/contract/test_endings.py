@@ -1,0 +1,46 @@
+"""What may be a change is read beside what it may end."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema import Status
+from tests.contract.pipeline import Worker
+from tests.turns import subject
+
+ENDINGS = [
+    ("I drive an old Polo.", "the Polo went to the scrapyard yesterday, I have a Clio now"),
+    ("I go to Pastor Mensah's church every Sunday.", "We worship at Calvary Methodist these days."),
+    ("I smoke a pack a day.", "I gave up smoking three weeks ago."),
+]
+OTHERS = [
+    ("I drive an old Polo.", "My neighbour sold her Polo and has a Clio now."),
+    ("I smoke a pack a day.", "My brother gave up smoking three weeks ago."),
+]
+
+
+def active(worker: Worker, user: str, *said: str) -> list[str]:
+    first = len(worker.known(subject(user), *Status))
+    worker.hear(user, *said, first=first)
+    return [memory.summary for memory in worker.known(subject(user), Status.ACTIVE)]
+
+
+@pytest.mark.parametrize(("before", "now"), ENDINGS)
+def test_what_shares_few_words_with_a_fact_ends_it(worker: Worker, anna: str, before: str, now: str) -> None:
+    (known,) = active(worker, anna, before)
+
+    assert known not in active(worker, anna, now)
+
+
+@pytest.mark.parametrize(("before", "now"), OTHERS)
+def test_what_anothers_life_brings_ends_nothing(worker: Worker, anna: str, before: str, now: str) -> None:
+    (known,) = active(worker, anna, before)
+
+    assert known in active(worker, anna, now)
+
+
+def test_without_the_model_that_reads_both_words_decide_alone(worker: Worker, anna: str) -> None:
+    by_words = worker.with_parts(cross_encoder=None)
+
+    assert len(active(by_words, anna, "I live in Lisbon.")) == 1
+    assert active(by_words, anna, "I moved to Berlin.") != []

@@ -1,0 +1,69 @@
+"""Two statements read together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stores.embedding.cross_encoder import CrossEncoder, adapted
+
+ENDED = [
+    ("I live in Lisbon.", "I moved to Berlin last week."),
+    ("Maya works at Siemens.", "Maya quit Siemens and starts at Bosch on Monday."),
+    ("My rent is 900 euros.", "My rent went up to 985 euros."),
+    ("I'm a vegetarian.", "I'm not a vegetarian any more, I eat chicken again."),
+]
+STANDING = [
+    ("I live in Lisbon.", "My brother moved to Berlin last week."),
+    ("Maya works at Siemens.", "Maya's flatmate quit Ikea."),
+    ("My rent is 900 euros.", "My phone bill is 30 euros."),
+    ("I have two cats.", "I signed up for a pottery class on Thursdays."),
+]
+
+
+@pytest.fixture(scope="module")
+def cross_encoder() -> CrossEncoder:
+    return CrossEncoder()
+
+
+def test_what_plainly_ends_a_fact_is_likelier_to_than_what_is_of_others_and_other_things(
+    cross_encoder: CrossEncoder,
+) -> None:
+    assert min(cross_encoder.endings(ENDED)) > max(cross_encoder.endings(STANDING))
+
+
+def test_a_pair_is_read_the_same_alone_and_among_others(cross_encoder: CrossEncoder) -> None:
+    pairs = [*ENDED, ("I have a cat. " * 60, "The cat died. " * 60), *STANDING]
+
+    alone = [cross_encoder.endings([pair])[0] for pair in pairs]
+
+    assert cross_encoder.endings(pairs) == pytest.approx(alone, abs=1e-5)
+
+
+def test_nothing_is_read_of_no_pairs(cross_encoder: CrossEncoder) -> None:
+    assert cross_encoder.endings([]) == []
+
+
+def test_changed_weights_come_to_lie_where_those_of_the_model_were() -> None:
+    """A matrix in eight bits with its scale, and a vector behind them."""
+    scale = np.array([0.5, 0.25], dtype=np.float32)
+    kept = np.array([[100, -100], [50, 20], [0, 127]], dtype=np.int8)
+    content = bytearray(b"head" + kept.tobytes() + scale.tobytes() + np.ones(2, np.float32).tobytes() + b"tail")
+    weights = {
+        "matrices": np.array([(4, 10, 3, 2)]),
+        "down_0": np.array([[1], [2], [3]], dtype=np.int8),
+        "down_0_scale": np.float32(1),
+        "up_0": np.array([[10, -10]], dtype=np.int8),
+        "up_0_scale": np.float32(1),
+        "vectors_at": np.array([(18, 2)]),
+        "vectors": np.array([7, 8], dtype=np.float16),
+    }
+
+    changed = bytes(adapted(content, weights))
+
+    new_scale = np.frombuffer(changed, np.float32, 2, 10)
+    matrix = np.frombuffer(changed, np.int8, 6, 4).reshape(3, 2) * new_scale
+    wanted = kept * scale + np.array([[10, -10], [20, -20], [30, -30]])
+    assert matrix == pytest.approx(wanted, abs=float(new_scale.max()))
+    assert np.frombuffer(changed, np.float32, 2, 18).tolist() == [7, 8]
+    assert changed.startswith(b"head") and changed.endswith(b"tail")
