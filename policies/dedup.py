@@ -190,7 +190,7 @@ def may_end(candidate: Candidate, memory: Memory, tolerance: timedelta) -> bool:
         and candidate.summary != memory.summary
         and candidate.turn_id not in memory.source_turn_ids
         and not is_earlier(candidate, memory, tolerance)
-        and _may_change(candidate, memory, _spoken(candidate))
+        and _can_end(candidate, memory, _spoken(candidate))
     )
 
 
@@ -227,19 +227,20 @@ def _judge(
     if mergeable and by_facts is SameFact.SAME and not features["numbers clash"]:
         return SameFact.SAME
     is_of_another = begins_with_another(old, new) or shares_only_a_unit(old, new)
-    may_change = _may_change(candidate, memory, new) and not is_of_another
-    changed = changed_share(features, neighbour.ending) if may_change else 0.0
-    if max(same - SAME_FROM, changed - _changed_from(candidate, neighbour)) >= 0:
+    may_change = _may_change(candidate, memory, new)
+    is_asked = (may_change or neighbour.ending is not None) and not is_of_another
+    changed = changed_share(features, neighbour.ending) if is_asked else 0.0
+    if max(same - SAME_FROM, changed - _changed_from(candidate, neighbour, may_change)) >= 0:
         return SameFact.SAME if same >= changed else SameFact.CHANGED
     # Another value of the same attribute is a question at the least.
     in_doubt = same >= _MAYBE_SAME or changed >= _MAYBE_CHANGED or by_facts is SameFact.CHANGED
     return SameFact.UNSURE if in_doubt else SameFact.DIFFERENT
 
 
-def _changed_from(candidate: Candidate, neighbour: Neighbour) -> float:
+def _changed_from(candidate: Candidate, neighbour: Neighbour, may_change: bool) -> float:
     if neighbour.ending is None:
         return CHANGED_FROM
-    return ENDS_FROM if tells_news(candidate) else SURELY_ENDS_FROM
+    return ENDS_FROM if may_change and tells_news(candidate) else SURELY_ENDS_FROM
 
 
 def _spoken(candidate: Candidate, name: str = "") -> Wording:
@@ -270,22 +271,33 @@ def _takes_place(candidate: Candidate, wording: Wording) -> bool:
 
 
 def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
-    """Return whether words may tell that a memory no longer holds: what has happened can only be corrected, and of what
-    will, another event only tells if it is moved, ended or corrected."""
+    """Return whether words may tell that a memory no longer holds: of what goes on and what will happen, another event
+    only tells if something is moved, ended or corrected by it."""
+    if not _can_end(candidate, memory, new):
+        return False
+    if memory.type is not MemoryType.EPISODIC or memory.occurred_at < memory.said_at:
+        return True
+    if _goes_on(memory):
+        return bool(new.cues & NEWS) or _news(candidate) >= _SURELY_NEWS
+    is_told = candidate.type is not MemoryType.EPISODIC or bool(new.cues & NEWS)
+    return is_told and not _moves_something_else(candidate, memory, new)
+
+
+def _can_end(candidate: Candidate, memory: Memory, new: Wording) -> bool:
+    """Return whether a memory can be ended at all by a statement: what has happened can only be corrected."""
     if candidate.certainty in _WEAK:
         return False
     if any(is_fixed(fact.attribute) for fact in memory.facts) and "corrects" not in new.cues:
         return False
-    if memory.type is not MemoryType.EPISODIC:
+    if memory.type is not MemoryType.EPISODIC or memory.occurred_at > memory.said_at or _goes_on(memory):
         return True
-    if memory.occurred_at == memory.said_at and "past" not in read(memory.summary).cues:
-        # Nothing says when it was: "saving for a bike" and "we've been together for years" go on until something ends
-        # them.
-        return bool(new.cues & NEWS) or _news(candidate) >= _SURELY_NEWS
-    if memory.occurred_at <= memory.said_at:
-        return "corrects" in cues_about(new, read(memory.summary))
-    is_told = candidate.type is not MemoryType.EPISODIC or bool(new.cues & NEWS)
-    return is_told and not _moves_something_else(candidate, memory, new)
+    return "corrects" in cues_about(new, read(memory.summary))
+
+
+def _goes_on(memory: Memory) -> bool:
+    """Return whether nothing says when an episode was: "saving for a bike" and "we've been together for years" go on
+    until something ends them."""
+    return memory.occurred_at == memory.said_at and "past" not in read(memory.summary).cues
 
 
 def _moves_something_else(candidate: Candidate, memory: Memory, new: Wording) -> bool:

@@ -29,7 +29,7 @@ came out right, three more than at 0.45 (`python -m benchmarks.everyday`), and L
 ENDS_FROM: Final = 0.45
 """Share from which a statement that tells of a change ends another, where both were read together."""
 SURELY_ENDS_FROM: Final = 0.85
-"""The same of one that hardly does: most of what is said ends nothing (docs/reference/cross-encoder.md)."""
+"""The same where words tell of no change, or of none of such an event: most of what is said ends nothing."""
 NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
 """Cues that something is otherwise than it was."""
 
