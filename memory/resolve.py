@@ -42,6 +42,8 @@ _PUT_RIGHT = "put right within the hour"
 _NO_NEWS = "worth a memory only if it changed something"
 _CONTRADICTS = "contradicts_more_trusted"
 _SAYS_MORE = "it says more than what is known, whose words its source may not change"
+_READ_BESIDE = 4
+"""How many near memories what may be a change is read beside."""
 _RELATED = 3
 """How many near memories a new one is linked to."""
 
@@ -142,10 +144,8 @@ def _neighbours(
     vector = comparison.vector
     neighbours = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
     near = [neighbour for neighbour in neighbours if is_for_the_same(neighbour.memory, comparison.origin)]
-    if not near:
+    if not near or not tells_news(candidate):
         return near
-    if not tells_news(candidate):
-        return _with_endings(candidate, near, context)
     vectors = {
         **comparison.vectors,
         **draft.vectors,
@@ -159,7 +159,7 @@ def _with_endings(candidate: Candidate, near: Sequence[Neighbour], context: Memo
     if context.cross_encoder is None:
         return list(near)
     tolerance = tolerance_of(context)
-    open_ = [neighbour for neighbour in near if may_end(candidate, neighbour.memory, tolerance)]
+    open_ = [neighbour for neighbour in near if may_end(candidate, neighbour.memory, tolerance)][:_READ_BESIDE]
     endings = context.cross_encoder.endings([(n.memory.summary, candidate.summary) for n in open_])
     read = {n.memory.id: replace(n, ending=ending) for n, ending in zip(open_, endings, strict=True)}
     return [read.get(neighbour.memory.id, neighbour) for neighbour in near]

@@ -50,9 +50,6 @@ _MAYBE_SAME, _MAYBE_CHANGED = 0.1, 0.25
 """Shares from which a model is asked, where there is one."""
 _MAYBE_NEWS: Final = 0.3
 """From where on a statement that has no word of change may tell of one."""
-_HARDLY_NEWS: Final = 0.1
-"""From where on it is read beside what is known all the same: three in four messages that end something are above it,
-and one in seven between friends."""
 _SURELY_NEWS: Final = 0.6
 """From where on it surely does: of what may have been an event nothing less is enough."""
 _SCALE: Final = (0.65, 0.9)
@@ -186,7 +183,7 @@ def tells_news(candidate: Candidate) -> bool:
 def may_end(candidate: Candidate, memory: Memory, tolerance: timedelta) -> bool:
     """Return whether a candidate may end what a memory tells, so that both are worth reading together."""
     return (
-        (tells_news(candidate) or _news(candidate) >= _HARDLY_NEWS)
+        tells_news(candidate)
         and candidate.summary != memory.summary
         and candidate.turn_id not in memory.source_turn_ids
         and not is_earlier(candidate, memory, tolerance)
@@ -230,17 +227,17 @@ def _judge(
     may_change = _may_change(candidate, memory, new)
     is_asked = (may_change or neighbour.ending is not None) and not is_of_another
     changed = changed_share(features, neighbour.ending) if is_asked else 0.0
-    if max(same - SAME_FROM, changed - _changed_from(candidate, neighbour, may_change)) >= 0:
+    if max(same - SAME_FROM, changed - _changed_from(neighbour, may_change)) >= 0:
         return SameFact.SAME if same >= changed else SameFact.CHANGED
     # Another value of the same attribute is a question at the least.
     in_doubt = same >= _MAYBE_SAME or changed >= _MAYBE_CHANGED or by_facts is SameFact.CHANGED
     return SameFact.UNSURE if in_doubt else SameFact.DIFFERENT
 
 
-def _changed_from(candidate: Candidate, neighbour: Neighbour, may_change: bool) -> float:
+def _changed_from(neighbour: Neighbour, may_change: bool) -> float:
     if neighbour.ending is None:
         return CHANGED_FROM
-    return ENDS_FROM if may_change and tells_news(candidate) else SURELY_ENDS_FROM
+    return ENDS_FROM if may_change else SURELY_ENDS_FROM
 
 
 def _spoken(candidate: Candidate, name: str = "") -> Wording:

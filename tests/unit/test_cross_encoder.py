@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from stores.embedding.cross_encoder import CrossEncoder, adapted
 
@@ -49,12 +52,12 @@ def test_changed_weights_come_to_lie_where_those_of_the_model_were() -> None:
     scale = np.array([0.5, 0.25], dtype=np.float32)
     kept = np.array([[100, -100], [50, 20], [0, 127]], dtype=np.int8)
     content = bytearray(b"head" + kept.tobytes() + scale.tobytes() + np.ones(2, np.float32).tobytes() + b"tail")
-    weights = {
+    weights: dict[str, NDArray[Any]] = {
         "matrices": np.array([(4, 10, 3, 2)]),
         "down_0": np.array([[1], [2], [3]], dtype=np.int8),
-        "down_0_scale": np.float32(1),
+        "down_0_scale": np.array(1, dtype=np.float32),
         "up_0": np.array([[10, -10]], dtype=np.int8),
-        "up_0_scale": np.float32(1),
+        "up_0_scale": np.array(1, dtype=np.float32),
         "vectors_at": np.array([(18, 2)]),
         "vectors": np.array([7, 8], dtype=np.float16),
     }

@@ -308,19 +308,18 @@ def test_where_somebody_grew_up_is_only_ever_put_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("news", "ending", "expected"),
-    [
-        (0.9, 0.5, SUPERSEDE),
-        (0.9, 0.2, CREATE),
-        (0.15, 0.6, CHECK),
-        (0.15, 0.9, SUPERSEDE),
-    ],
+    ("days_ahead", "ending", "expected"),
+    [(0, 0.75, SUPERSEDE), (0, 0.2, CREATE), (30, 0.75, CHECK), (30, 0.95, SUPERSEDE)],
 )
-def test_what_was_read_together_ends_what_is_known_and_surely_so_where_it_hardly_tells_of_a_change(
-    news: float, ending: float, expected: DecisionAction
+def test_what_was_read_together_ends_what_is_known_and_a_planned_event_only_surely(
+    days_ahead: int, ending: float, expected: DecisionAction
 ) -> None:
-    known = memory("Maya works at the harbour.")
-    said = candidate("The locker of Maya is empty.").model_copy(update={"news": news})
+    known = memory("Maya gives a talk at the harbour.")
+    if days_ahead:
+        known = known.model_copy(
+            update={"type": MemoryType.EPISODIC, "occurred_at": known.said_at + timedelta(days=days_ahead)}
+        )
+    said = candidate("The hall is flooded.", type=MemoryType.EPISODIC).model_copy(update={"news": 0.9})
 
     decision = decide(said, [Neighbour(known, 0.4, ending=ending)], [], POLICY, NOON, "Maya")
 
