@@ -30,7 +30,7 @@ ENDS_FROM: Final = 0.7
 """Share from which a statement that tells of a change ends another, where both were read together: of 1,900 pairs of
 LoCoMo, which hardly holds a change, 26 are above it and 61 above 0.5, of 140 of everyday cases 88 and 98
 (docs/reference/cross-encoder.md)."""
-SURELY_ENDS_FROM: Final = 0.9
+SURELY_ENDS_FROM: Final = 0.85
 """The same of a planned event that words alone could not end: another event of the kind is likelier."""
 NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
 """Cues that something is otherwise than it was."""
