@@ -115,7 +115,8 @@ def unneeded(memory: Memory, now: datetime, policy: Policy) -> bool:
 def retell(memories: Sequence[Memory], policy: Policy) -> str | None:
     """Return what a group says, in its members' own sentences, each day named once; None if that is too much.
 
-    What another one says with all its words is left out. Nothing is put into other words, so nothing is made up.
+    What another one of the same day says with all its words is left out; on another day it happened again. Nothing is
+    put into other words, so nothing is made up.
     """
     kept = _distinct(memories)
     if sum(sentences_in(memory.summary) for memory in kept) > policy.consolidate_sentences:
@@ -283,7 +284,7 @@ def _distinct(memories: Sequence[Memory]) -> list[Memory]:
         repeated = any(
             mine < (theirs := words[second].words | words[second].quantities) or (mine == theirs and second < index)
             for second in range(len(memories))
-            if second != index
+            if second != index and memories[second].occurred_at.date() == memory.occurred_at.date()
         )
         if not repeated:
             kept.append(memory)
