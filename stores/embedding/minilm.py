@@ -88,9 +88,10 @@ class MiniLM(OnnxEmbedder):
     """Measured: docs/reference/calibration.md says how, on what and how sure."""
 
     def __init__(self, model: Path | None = None, tokenizer: Path | None = None) -> None:
+        words = tokenizer_content(tokenizer)
         super().__init__(
             model_content(model),
-            tokenizer_content(tokenizer),
+            words,
             name="all-MiniLM-L6-v2-int8",
             max_tokens=MAX_TOKENS,
             dimensions=DIMENSIONS,
