@@ -181,9 +181,11 @@ def tells_news(candidate: Candidate) -> bool:
 
 
 def may_end(candidate: Candidate, memory: Memory, tolerance: timedelta) -> bool:
-    """Return whether a candidate may end what a memory tells, so that both are worth reading together."""
+    """Return whether a candidate may end what a memory tells, so that both are worth reading together: what was read to
+    learn it by is English."""
     return (
         tells_news(candidate)
+        and candidate.language == "en"
         and candidate.summary != memory.summary
         and candidate.turn_id not in memory.source_turn_ids
         and not is_earlier(candidate, memory, tolerance)
@@ -272,10 +274,12 @@ def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
     only tells if something is moved, ended or corrected by it."""
     if not _can_end(candidate, memory, new):
         return False
-    if memory.type is not MemoryType.EPISODIC or memory.occurred_at < memory.said_at:
+    if memory.type is not MemoryType.EPISODIC:
         return True
     if _goes_on(memory):
         return bool(new.cues & NEWS) or _news(candidate) >= _SURELY_NEWS
+    if memory.occurred_at <= memory.said_at:
+        return True
     is_told = candidate.type is not MemoryType.EPISODIC or bool(new.cues & NEWS)
     return is_told and not _moves_something_else(candidate, memory, new)
 

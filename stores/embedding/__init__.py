@@ -56,11 +56,7 @@ def _minilm(process: int) -> Embedder:  # noqa: ARG001
 
 def open_cross_encoder(settings: Settings) -> CrossEncoder | None:
     """Return the model that reads two statements together; None where MiniLM, whose weights it adapts, is not the
-    embedder.
-
-    Raises:
-        SettingsError: a file of MiniLM is not installed or damaged; the message says what to do.
-    """
+    embedder."""
     return _cross_encoder(os.getpid()) if settings.embedder == "minilm" else None
 
 

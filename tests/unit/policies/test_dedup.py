@@ -333,6 +333,7 @@ def test_only_what_may_end_a_memory_is_read_beside_it() -> None:
 
     assert may_end(news, known, at_once)
     assert not may_end(news.model_copy(update={"news": 0.0}), known, at_once), "it tells of no change"
+    assert not may_end(news.model_copy(update={"language": "de"}), known, at_once), "it reads English"
     assert not may_end(news.model_copy(update={"turn_id": known.source_turn_ids[0]}), known, at_once), "one breath"
     assert not may_end(news.model_copy(update={"said_at": known.said_at - timedelta(days=1)}), known, at_once)
     assert not may_end(news.model_copy(update={"certainty": Certainty.WISH}), known, at_once), "a wish ends nothing"
