@@ -1,7 +1,7 @@
 """Fit the cross-encoder, which reads two statements together: `stores/embedding/cross_encoder.npz`.
 
     pip install torch==2.13.0 onnx==1.23.2
-    python -m benchmarks.fit_cross_encoder                   # twenty minutes on two cores
+    python -m benchmarks.fit_cross_encoder                   # half an hour on two cores
 
 One author (bg) is held out: the weights that are written are those which are judged on what that author wrote. PyTorch
 and onnx are needed for this alone, and are no dependency of anything else.

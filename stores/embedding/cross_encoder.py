@@ -31,7 +31,7 @@ class CrossEncoder:
 
     The weights are small changes of the installed model's matrices (LoRA: Hu et al., "LoRA: Low-Rank Adaptation of
     Large Language Models", 2021) and new biases, each with its place in the model's file, whose digest is pinned.
-    Safe to call from many threads; it is loaded with the first pair, which takes half a second and 100 MB.
+    Safe to call from many threads; it is loaded with the first pair, which takes a quarter of a second and 130 MB.
     """
 
     def __init__(self) -> None:
