@@ -15,7 +15,7 @@ from typing import TypeVar
 from policies.authority import speaker_of
 from policies.importance import importance
 from policies.language.sentences import split_sentences
-from policies.language.wording import read
+from policies.language.wording import DENIED, in_turn, read
 from schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status, Subject, Valence
 
 T = TypeVar("T")
@@ -277,18 +277,28 @@ def sentences_in(text: str) -> int:
 
 
 def _distinct(memories: Sequence[Memory]) -> list[Memory]:
-    words = [read(memory.summary) for memory in memories]
-    kept = []
+    kept: list[Memory] = []
     for index, memory in enumerate(memories):
-        mine = words[index].words | words[index].quantities
         repeated = any(
-            mine < (theirs := words[second].words | words[second].quantities) or (mine == theirs and second < index)
+            _says_all_of(memories[second].summary, memory.summary)
+            and (second < index or not _says_all_of(memory.summary, memories[second].summary))
             for second in range(len(memories))
             if second != index and memories[second].occurred_at.date() == memory.occurred_at.date()
         )
         if not repeated:
             kept.append(memory)
     return kept
+
+
+def _says_all_of(text: str, other: str) -> bool:
+    """Return whether a text begins with what another says, and then tells more of it: what is put before or between
+    ("wants to", "never") makes it something else, and so may a later denial."""
+    told, others = in_turn(text), in_turn(other)
+    return (
+        told[: len(others)] == others
+        and read(text).quantities >= read(other).quantities
+        and not any(word.startswith(DENIED) for word in told[len(others) :])
+    )
 
 
 def _sentence(text: str) -> str:

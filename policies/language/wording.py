@@ -128,6 +128,9 @@ def deed(verb: str) -> str:
 
 _STOPS: Final = lexicon.STOP_WORDS
 _PARTICLES: Final = frozenset(word for pair in lexicon.PARTICLES for word in pair)
+_DOUBTS: Final = frozenset(["can", "could", "may", "might", "must", "shall", "should", "will", "would", "if", "or"])
+DENIED: Final = "not "
+"""What stands before a word of `in_turn` that is denied."""
 _BEARERS: Final = contents(lexicon.BEARERS)
 MEASURES: Final = contents(
     ["$", "€", "£", "%", "km", "kg", "mile", "hour", "minute", "day", "week", "month", "meter", "gram", "pound"]
@@ -192,6 +195,27 @@ def read(text: str, name: str = "") -> Wording:
         told=by_clause,
         particles=frozenset(lowered) & _PARTICLES,
     )
+
+
+@lru_cache(maxsize=4_096)
+def in_turn(text: str) -> tuple[str, ...]:
+    """Return what a text says word by word: its content words as they come, one that is denied marked as such, and the
+    small words that make something doubtful, or have an opposite, between them. Numbers are left out.
+
+    What begins like another text and denies no more says all that the other does: "Ana ran with Ben" of "Ana ran".
+    """
+    denied, told = "", []
+    for token in _TOKEN.findall(unicodedata.normalize("NFKC", text[:MAX_CHARS]).replace("’", "'")):
+        lower = token.lower()
+        plain = lower.removesuffix("'s").replace("'", "")
+        if lower.endswith("n't") or plain in lexicon.NEGATIONS:
+            denied = DENIED
+        elif lower in _DOUBTS or lower in _PARTICLES:
+            told.append(lower)
+        elif token not in ".!?" and plain not in _STOPS and _NUMBER.match(lower) is None:
+            told.append(denied + content(plain))
+            denied = ""
+    return (*told, denied) if denied else tuple(told)
 
 
 def _told(tokens: list[str], lowered: list[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:

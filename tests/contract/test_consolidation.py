@@ -177,7 +177,8 @@ class Model:
 @pytest.mark.parametrize(
     ("answer", "taken"),
     [
-        ("{name} went hiking in the hills with their sister and lost their hiking boots on the coast.", True),
+        ("{name} went hiking in the hills with their sister and lost their hiking boots on the coast {days}.", True),
+        ("{name} went hiking in the hills with their sister and lost their hiking boots on the coast.", False),
         ("{name} went hiking with their sister for 12 days.", False),
         ("{name} went hiking with Roberto and lost their boots on the coast.", False),
         ("{name} went hiking in the hills. It was fun. They lost their boots. That was on the coast.", False),
@@ -188,7 +189,9 @@ def test_a_models_words_are_taken_only_if_they_say_what_was_said_and_no_more(
     worker: Worker, anna: str, answer: str | None, taken: bool
 ) -> None:
     worker.hear(anna, *SAID)
-    said = answer.format(name=anna.title()) if answer else None
+    told = {memory.occurred_at.date() for memory in worker.known(subject(anna))}
+    days = " and ".join(f"on {day.day} {day:%B %Y}" for day in sorted(told))
+    said = answer.format(name=anna.title(), days=days) if answer else None
     night(worker.with_parts(llm=Model(said)), subject(anna))
     whole = only(worker.known(subject(anna)))
     assert (whole.summary == said) == taken

@@ -11,6 +11,7 @@ import structlog
 from pydantic import BaseModel, StringConstraints
 
 from policies.consolidation import retell, sentences_in
+from policies.language.days_named import days_named
 from policies.language.wording import read
 from policies.privacy.screen import screen
 from schema import MAX_SUMMARY_CHARS, Memory, Policy, Verdict
@@ -69,6 +70,8 @@ def _fault(summary: str, by_rules: str, group: Sequence[Memory], policy: Policy)
         return "it added something"
     if leaves_out(summary, originals):
         return "it left something out"
+    if leaves_out_days(summary, by_rules):
+        return "it left a day out"
     if screen(summary, policy).verdict is not Verdict.ALLOW:
         return "it may not be kept"
     return None
@@ -89,10 +92,19 @@ def adds_something(summary: str, originals: Sequence[str]) -> bool:
 
 
 def leaves_out(summary: str, originals: Sequence[str]) -> bool:
-    """Return whether a text has none of the words that one of the others has and not all of them have."""
-    words, wordings = read(summary).words, [read(text).words for text in originals]
-    common = frozenset.intersection(*wordings)
-    return any(wording - common and not words & (wording - common) for wording in wordings)
+    """Return whether a text has none of the words that one of the others has and not all of them have, or denies
+    nothing where one of them does."""
+    wording, wordings = read(summary), [read(text) for text in originals]
+    if not wording.negations and any(original.negations for original in wordings):
+        return True
+    common = frozenset.intersection(*(original.words for original in wordings))
+    own_words = (original.words - common for original in wordings)
+    return any(own and not wording.words & own for own in own_words)
+
+
+def leaves_out_days(summary: str, by_rules: str) -> bool:
+    """Return whether a text does not name all days, with their month and year, that the rules name."""
+    return not days_named(summary) >= days_named(by_rules)
 
 
 def _ask(group: Sequence[Memory], llm: LLM) -> str:

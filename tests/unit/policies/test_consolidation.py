@@ -81,6 +81,37 @@ def test_what_was_done_again_on_another_day_is_told_with_both_days() -> None:
     assert retell(group, POLICY) == "On 2 March 2026: Ana ran. On 9 March 2026: Ana ran 10 km."
 
 
+DEEDS = ("painted the fence", "ran 10 km", "called her brother", "slept well")
+MADE_OTHER = (
+    "did not",
+    "didn't",
+    "never",
+    "almost",
+    "might have",
+    "would have",
+    "wants to have",
+    "says that Ben",
+    "dreamed that she",
+)
+
+
+@given(st.sampled_from(DEEDS), st.sampled_from(MADE_OTHER), st.sampled_from(DEEDS), st.booleans(), st.booleans())
+def test_what_denies_or_doubts_another_of_the_same_day_is_told_beside_it(
+    deed: str, made_other: str, more: str, longer: bool, first: bool
+) -> None:
+    other = f"Ana {made_other} {deed}" + (f" and {more}" if longer else "")
+    said = (f"Ana {deed}.", f"{other}.") if first else (f"{other}.", f"Ana {deed}.")
+    told = retell([episode(number, summary) for number, summary in enumerate(said)], POLICY)
+    assert told is not None
+    assert all(summary in told for summary in said)
+
+
+def test_what_one_does_to_another_is_not_what_is_done_to_them() -> None:
+    said = ("Ana called Ben.", "Ben called Ana.")
+    told = retell([episode(number, summary) for number, summary in enumerate(said)], POLICY)
+    assert told == "On 2 March 2026: Ana called Ben. Ben called Ana."
+
+
 def test_too_much_for_one_memory_is_not_told() -> None:
     assert retell([episode(0, "Ana saw " + "a very long film " * 34), episode(1)], POLICY) is None
     assert retell([episode(number) for number in range(4)], POLICY) is None
