@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, exists, func, or_, select, tuple_
+from sqlalchemy import Connection, bindparam, delete, exists, func, select, tuple_
 
 import stores.catalog.tables as tables
-from schema import MemoryType, Status, Subject
+from schema import Memory, MemoryType, Status, Subject
 from stores.catalog.changes import Access
 from stores.catalog.index_jobs import queue_jobs
 from stores.catalog.rows import from_row
@@ -34,15 +34,31 @@ _READ = (
     _accesses.c.last_at,
 )
 # Built once: to build a statement costs more than to run it, and turns ask for it too.
-_EPISODES = select(func.count()).where(
+_CREATED = (
     of_bound_subject(_memories),
     _memories.c.type == MemoryType.EPISODIC,
     _memories.c.created_at >= bindparam("since"),
     _memories.c.created_at <= bindparam("until"),
-    or_(_memories.c.status == Status.ACTIVE, _memories.c.status == Status.ARCHIVED),
 )
-_ACTIVE_EPISODES = _EPISODES.where(_memories.c.status == Status.ACTIVE)
+_IS_ACTIVE = _memories.c.status == Status.ACTIVE
+_EPISODES = select(func.count()).where(*_CREATED, _IS_ACTIVE | (_memories.c.status == Status.ARCHIVED))
+_ACTIVE_EPISODES = select(func.count()).where(*_CREATED, _IS_ACTIVE)
 _IS_BELOW = _memories.c.importance < bindparam("below")
+_WHOLES = select(_memories.c.consolidated_into).where(
+    of_bound_subject(_memories), _memories.c.consolidated_into.is_not(None)
+)
+# Those made of others are newer than what no night has looked at yet: they would keep it out for good.
+_UNJOINED = (
+    select(_memories.c.document)
+    .where(
+        *_CREATED,
+        _IS_ACTIVE,
+        ~_memories.c.pinned,
+        ~_memories.c.legal_hold,
+        _memories.c.id.not_in(_WHOLES.correlate(None)),
+    )
+    .order_by(_memories.c.updated_at.desc(), _memories.c.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +138,12 @@ class DecayStore(Store):
         if below is not None:
             query, asked["below"] = query.where(_IS_BELOW), below
         return self._count(query, subject_parameters(subject) | asked)
+
+    def unjoined_episodes(self, subject: Subject, since: datetime, until: datetime, limit: int) -> list[Memory]:
+        """Return the active episodes, not pinned or held, that were created from one moment to another and not made of
+        others, latest change first."""
+        created = {"since": since, "until": until}
+        return self._memories(_UNJOINED.limit(limit), subject_parameters(subject) | created)
 
 
 def _settle_windows(connection: Connection, dropped: Sequence[tuple[str, str, str]]) -> None:

@@ -222,6 +222,14 @@ def test_a_model_that_is_slow_is_asked_no_longer_than_a_hand_may_be_silent_and_t
     assert [plan and plan.counts().get("consolidate") for plan in nights] == [1, 1, None]
 
 
+def test_what_was_told_as_one_before_does_not_keep_a_night_from_what_is_older(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I painted the kitchen blue yesterday", "I painted the kitchen door green yesterday")
+    worker.hear(anna, *SAID, first=5)
+    few = worker.context.settings.model_copy(update={"night_memories": 2})
+    nights = [night(worker.with_parts(settings=few), subject(anna)) for _ in range(3)]
+    assert [plan and plan.counts().get("consolidate") for plan in nights] == [1, 1, None]
+
+
 def test_a_look_at_what_a_night_would_do_asks_no_model_and_changes_nothing(worker: Worker, anna: str) -> None:
     worker.hear(anna, *SAID)
     whose, before = subject(anna), worker.state(subject(anna))

@@ -51,8 +51,11 @@ def plan(subject: Subject, context: WorkerContext, now: datetime, *, at_once: bo
     time has passed after which a silent worker counts as dead, for a model may be slow, the rest waits a night.
     """
     policy, begun = context.policy, time.monotonic()
-    memories = context.catalog.list_memories(
-        subject, types=(MemoryType.EPISODIC,), limit=context.settings.night_memories
+    memories = context.catalog.decay.unjoined_episodes(
+        subject,
+        now - timedelta(days=policy.consolidate_days),
+        now if at_once else now - timedelta(hours=policy.episodic_merge_window_hours),
+        context.settings.night_memories,
     )
     fit = [memory for memory in memories if may_join(memory, now, policy, at_once=at_once)]
     NIGHT_FIT.inc(len(fit))
