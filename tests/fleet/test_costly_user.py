@@ -45,9 +45,11 @@ def has_joined(fleet: Fleet, before: int) -> bool:
 
 @pytest.mark.long
 def test_one_with_20_000_episodes_keeps_nobody_from_their_turn_and_no_memory_of_a_worker(fleet: Fleet) -> None:
-    """Beside others' turns they are condensed again and again: one plan at a time, of so many memories at most, and a
-    worker holds no more after the last than after the first."""
+    """Beside others' turns they are condensed again and again: one plan at a time, of so many memories at most, and no
+    worker holds more after the last than one that made a plan did after the first."""
     fill(fleet.settings, _EPISODES)
+    # What the index is told late, on a machine that has much to do, is left to the sweep.
+    fleet.start("beat")
     workers = fleet.start_workers(2)
     resident: list[list[int]] = []
     done = 0
@@ -69,5 +71,6 @@ def test_one_with_20_000_episodes_keeps_nobody_from_their_turn_and_no_memory_of_
 
     assert fleet.stores.catalog.count_turns() == {"kept": done}
     assert max(joined(fleet).values()) == 1, "no two plans took up one episode"
-    assert all(last <= first + _GROWTH_MB for first, last in zip(resident[0], resident[-1], strict=True)), resident
+    # Whoever made no plan in the first round, for another did, may make one in the last.
+    assert max(resident[-1]) <= max(resident[0]) + _GROWTH_MB, resident
     assert "Traceback" not in fleet.log()
