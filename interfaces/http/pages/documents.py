@@ -12,7 +12,6 @@ from fastapi.responses import RedirectResponse
 
 import interfaces.http.pages.wording as wording
 from interfaces.http.pages.problems import PageRoute
-from interfaces.http.pages.rendering import page
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, note_look
 from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
@@ -43,12 +42,8 @@ def listed(
     documents, following = list_documents(
         view.reader, view.subject, service.context.catalog, after=after, limit=_A_PAGE
     )
-    return page(
+    return view.page(
         "documents.html",
-        view.session,
-        zone=view.zone,
-        root=view.root,
-        whose=view.subject.subject_id,
         documents=documents,
         following=following and urlencode({"after": following}),
         is_first=after is None,
@@ -67,12 +62,8 @@ def opened(
     catalog = service.context.catalog
     shown = parts_of(view.reader, view.subject, document_id, catalog, first=first, limit=_A_PAGE)
     behind = first + _A_PAGE
-    return page(
+    return view.page(
         "document.html",
-        view.session,
-        zone=view.zone,
-        root=view.root,
-        whose=view.subject.subject_id,
         document=shown.document,
         parts=shown.parts,
         total=shown.total,

@@ -11,7 +11,6 @@ from fastapi import APIRouter, Query, Response
 import interfaces.http.pages.wording as wording
 from interfaces.http.pages.graph_drawing import draw, draw_bars
 from interfaces.http.pages.problems import PageRoute
-from interfaces.http.pages.rendering import page
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
 from recall.registry import changes_of, facts_of
@@ -33,12 +32,8 @@ def graph(
     note_look(view, service, "looked at how it hangs together")
     whose = view.subject.subject_id if view.is_staff else ""
     stated, following = facts_of(view.reader, view.subject, service.context, about=about.strip(), cursor=cursor)
-    return page(
+    return view.page(
         "graph.html",
-        view.session,
-        zone=view.zone,
-        root=view.root,
-        whose=view.subject.subject_id,
         about=about.strip(),
         stated=stated,
         drawing=draw(stated, about.strip() or _USER, lambda name: wording.named(name, whose)),
@@ -60,12 +55,8 @@ def timeline(
     spans = changes_of(view.reader, view.subject, entity, attribute, service.context)
     if not spans:
         raise NotFound("no such fact is known")
-    return page(
+    return view.page(
         "timeline.html",
-        view.session,
-        zone=view.zone,
-        root=view.root,
-        whose=view.subject.subject_id,
         entity=entity,
         attribute=attribute,
         bars=draw_bars(spans, datetime.now(UTC)),

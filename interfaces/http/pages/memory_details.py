@@ -14,7 +14,6 @@ from pydantic import ValidationError
 import interfaces.http.pages.wording as wording
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
-from interfaces.http.pages.rendering import page
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.service import Opened
 from memory.edits import Edit, NotPossible, Verb, VersionMismatch, apply_verb, edit
@@ -101,13 +100,9 @@ def _details(
     origin = origin_of(reader, subject, memory_id, service.context)
     memory, stored = origin.memory, service.context.catalog.uses
     uses = stored.of(subject, memory_id)
-    return page(
+    return view.page(
         "memory.html",
-        view.session,
         code=code,
-        zone=view.zone,
-        root=view.root,
-        whose=subject.subject_id,
         memory=memory,
         sources=origin.sources,
         uses=uses,

@@ -15,7 +15,6 @@ import interfaces.http.pages.wording as wording
 from interfaces.http.events import heard_by
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import NotADay, PageRoute
-from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sign_in import Me, session_here, subject_of_me
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
@@ -82,12 +81,8 @@ def overview(
             for name, in_category in groupby(by_category, key=lambda memory: memory.category)
         ]
     wanted = {"ask": ask, "type": kind, "status": state, "since": since, "until": until}
-    return page(
+    return view.page(
         "overview.html",
-        view.session,
-        zone=zone,
-        root=view.root,
-        whose=subject.subject_id,
         groups=groups,
         shown=len(memories) + len(excerpts),
         excerpts=excerpts,

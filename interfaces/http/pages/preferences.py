@@ -40,12 +40,8 @@ def reviews(view: Shown, service: Opened, done: str = "") -> Response:
     note_look(view, service, "opened what waits")
     subject, catalog = view.subject, service.context.catalog
     waiting = catalog.reviews.page(subject)
-    return page(
+    return view.page(
         "reviews.html",
-        view.session,
-        zone=view.zone,
-        root=view.root,
-        whose=subject.subject_id,
         reviews=[(review, asked_in(review, catalog)) for review in waiting],
         about=catalog.memories(subject, {id_ for review in waiting for id_ in review.links}),
         notice=wording.after(done),
@@ -148,13 +144,9 @@ def forget(view: ShownForm, service: Opened, confirm: Annotated[str, Form(max_le
 
 
 def _preferences_page(view: View, *, problem: str = "", notice: str = "", code: HTTPStatus = HTTPStatus.OK) -> Response:
-    return page(
+    return view.page(
         "preferences.html",
-        view.session,
         code=code,
-        zone=view.zone,
-        root=view.root,
-        whose=view.subject.subject_id,
         preferences=view.preferences,
         problem=problem,
         notice=notice,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
-from fastapi import Depends, Form, Request
+from fastapi import Depends, Form, Request, Response
 from pydantic import ValidationError
 
 from interfaces.http.pages.addresses import as_path
+from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import Session, StaffSession
 from interfaces.http.pages.sign_in import require_token, session_here, staff_of, subject_of_me, zone_of
 from interfaces.http.service import Opened, Service
@@ -40,6 +41,11 @@ class View:
     def is_staff(self) -> bool:
         """Return whether somebody else than the person looks."""
         return isinstance(self.session, StaffSession)
+
+    def page(self, template: str, **values: Any) -> Response:
+        """Return a page of the subject's memory, as `rendering.page`."""
+        whose = self.subject.subject_id
+        return page(template, self.session, zone=self.zone, root=self.root, whose=whose, **values)
 
     @property
     def zone(self) -> ZoneInfo:
