@@ -132,16 +132,14 @@ class AgeGraph:
             ]
             return walk(first, hops, limit, lambda names: _touching(connection, subject, names))
 
-    def facts_said_in(
-        self, subject: Subject, turn_ids: Collection[str], *, hops: int = 0, limit: int = 200
-    ) -> list[Relation]:
+    def facts_said_in(self, subject: Subject, turn_ids: Collection[str], *, limit: int = 200) -> list[Relation]:
         with self._reading() as connection:
-            first = [
-                relation
+            said = {
+                (relation.memory_id, relation.ordinal): relation
                 for turn in turn_ids
                 for relation in _facts(connection, _FACTS_SAID_IN, {"subject": subject.key, "turn": turn})
-            ]
-            return walk(first, hops, limit, lambda names: _touching(connection, subject, names))
+            }
+        return ordered(said.values())[:limit]
 
     def facts_of_subject(self, subject: Subject, *, limit: int = 200) -> list[Relation]:
         return ordered(self.facts(subject))[:limit]

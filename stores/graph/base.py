@@ -62,11 +62,8 @@ class Graph(Protocol):
         steps from them; nearest first."""
         ...
 
-    def facts_said_in(
-        self, subject: Subject, turn_ids: Collection[str], *, hops: int = 0, limit: int = 200
-    ) -> list[Relation]:
-        """Return the facts of the subject's active memories that came from these turns, and those up to `hops` steps
-        from them; nearest first."""
+    def facts_said_in(self, subject: Subject, turn_ids: Collection[str], *, limit: int = 200) -> list[Relation]:
+        """Return the facts of the subject's active memories that came from these turns, by what they say."""
         ...
 
     def facts_of_subject(self, subject: Subject, *, limit: int = 200) -> list[Relation]:

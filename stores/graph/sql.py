@@ -37,13 +37,10 @@ class SqlGraph:
         first = [relation for relation in facts if relation.memory_id in wanted]
         return walk(first, hops, limit, lambda names: _touching(facts, names))
 
-    def facts_said_in(
-        self, subject: Subject, turn_ids: Collection[str], *, hops: int = 0, limit: int = 200
-    ) -> list[Relation]:
+    def facts_said_in(self, subject: Subject, turn_ids: Collection[str], *, limit: int = 200) -> list[Relation]:
         facts = self._facts(subject)
         wanted = frozenset(turn_ids)
-        first = [fact for fact in facts if wanted & frozenset(fact.sources)]
-        return walk(first, hops, limit, lambda names: _touching(facts, names))
+        return ordered(fact for fact in facts if wanted & frozenset(fact.sources))[:limit]
 
     def facts_of_subject(self, subject: Subject, *, limit: int = 200) -> list[Relation]:
         return ordered(self._facts(subject))[:limit]
