@@ -45,6 +45,10 @@ class Excerpt:
     evidence: float
     is_textbook: bool
 
+    @property
+    def subject_id(self) -> str:
+        return self.subject.subject_id
+
 
 @dataclass(frozen=True)
 class _Found:

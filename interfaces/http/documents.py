@@ -124,21 +124,7 @@ def excerpts(
     """Find the parts of documents that answer a question best, those that follow each other joined; a question about
     nothing that is told there gets none."""
     matching = find_excerpts(about.principal, [about.subject], query, service.context, limit=limit)
-    return [
-        ExcerptOut(
-            document_id=excerpt.document_id,
-            subject_id=excerpt.subject.subject_id,
-            title=excerpt.title,
-            source_ref=excerpt.source_ref,
-            page=excerpt.page,
-            content=excerpt.content,
-            chunk_ids=list(excerpt.chunk_ids),
-            score=excerpt.score,
-            similarity=excerpt.similarity,
-            is_textbook=excerpt.is_textbook,
-        )
-        for excerpt in matching
-    ]
+    return [ExcerptOut.model_validate(excerpt, from_attributes=True) for excerpt in matching]
 
 
 @router.get("/", summary="List documents")
