@@ -66,8 +66,9 @@ FORMS: Final = (
     _form(
         "nth_of_month",
         r"(?:the )?(?P<nth>first|second|third|fourth|last) "
-        rf"(?P<unit>weekend|week|{DAY}) (?:in|of) (?P<m>{MONTH})\b(?! \d)",
+        rf"(?P<unit>weekend|week|{DAY}) (?:in|of) (?:(?P<m>{MONTH})\b(?! \d)|(?P<which>this|next|last) month\b)",
         "the last weekend in October",
+        "the last Friday of this month",
         "the first Monday of June",
         "the last week of July",
     ),
@@ -101,11 +102,12 @@ FORMS: Final = (
     ),
     _form(
         "from_day",
-        rf"(?:{_N} (?!(?:month|year)s? \w+ (?:this |next )?{DAY}){_UNITS} (?:from|on|after) (?:this |next )?"
-        rf"(?P<anchor>today|now|tomorrow|{DAY})|"
+        rf"(?:{_N} (?:(?!(?:month|year)s? \w+ (?:this |next )?{DAY}){_UNITS} (?:from|on|after) (?:this |next )?"
+        rf"(?P<anchor>today|now|tomorrow|{DAY})|(?P<unit_>weeks?|fortnights?) (?P<anchor_>today|tomorrow))|"
         rf"(?P<short>{DAY}) (?P<unit2>week|fortnight))\b(?!s| of\b|end)",
         "a week from today",
         "two weeks on Thursday",
+        "a fortnight tomorrow",
         "Saturday week",
     ),
     _form(

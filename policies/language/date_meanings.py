@@ -270,6 +270,8 @@ def _ago(mention: DateMention) -> Span | None:
     return _counted(mention, -1)
 
 
+_HAS_LASTED = re.compile(r"(?:\b(?:have|has|had|been|for)|'ve)\b[^.;!?]*\Z", re.IGNORECASE)
+"""A clause that says how long something has been so: "I've been sober"."""
 _ONCE = re.compile(r"\b(?:first|only|once|time|done|finished)\b", re.IGNORECASE)
 """A deed that is done, or that was done once: "my first marathon"."""
 
@@ -282,11 +284,16 @@ def _within(mention: DateMention) -> Span | None:
 
 
 def _from_day(mention: DateMention) -> Span | None:
-    """Read "a week from today", "ten days after tomorrow", "a week on Thursday", "Saturday week"."""
+    """Read "a week from today", "ten days after tomorrow", "a week on Thursday", "three weeks today", "Saturday week".
+
+    What has been so "three weeks today" began then.
+    """
     if mention["short"]:
         target, weeks = weekday_number(mention["short"]), 2 if mention["unit2"].startswith("fortnight") else 1
         return of_day(mention.today + timedelta(days=(target - mention.today.weekday()) % 7 or 7, weeks=weeks))
     anchor = mention["anchor"]
+    if mention["anchor_"] == "today" and _HAS_LASTED.search(mention.text, 0, mention.match.start()):
+        return None
     if anchor in ("today", "now", "tomorrow"):
         return _counted(mention, 1, mention.today + timedelta(days=anchor == "tomorrow"))
     target = weekday_number(anchor)
@@ -316,11 +323,16 @@ def _ends(mention: DateMention) -> Span:
 
 
 def _nth_of_month(mention: DateMention) -> Span | None:
-    """Read "the last weekend in October", "the first Monday of June", "the last week of July": from its Monday on."""
-    month = month_number(mention["m"])
-    anchor = _yearly(month, 28, mention)
-    if anchor is None:
-        return None
+    """Read "the last weekend in October", "the first Monday of next month", "the last week of July": from its Monday
+    on."""
+    if mention["m"]:
+        month = month_number(mention["m"])
+        anchor = _yearly(month, 28, mention)
+        if anchor is None:
+            return None
+    else:
+        year, month = shifted(mention.today, {"next": 1, "last": -1}.get(mention["which"], 0))
+        anchor = date(year, month, 1)
     unit = mention["unit"]
     wanted = {"weekend": 5, "week": 0}[unit] if unit in ("weekend", "week") else weekday_number(unit)
     days = [date(anchor.year, month, d) for d in range(1, 29) if date(anchor.year, month, d).weekday() == wanted]
