@@ -309,7 +309,7 @@ def test_where_somebody_grew_up_is_only_ever_put_right() -> None:
 
 @pytest.mark.parametrize(
     ("days_ahead", "ending", "expected"),
-    [(0, 0.75, SUPERSEDE), (0, 0.2, CREATE), (30, 0.75, CHECK), (30, 0.95, SUPERSEDE)],
+    [(0, 0.5, SUPERSEDE), (0, 0.2, CREATE), (30, 0.5, CHECK), (30, 0.7, SUPERSEDE)],
 )
 def test_what_was_read_together_ends_what_is_known_and_a_planned_event_only_surely(
     days_ahead: int, ending: float, expected: DecisionAction
