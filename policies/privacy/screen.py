@@ -13,7 +13,7 @@ from typing import Final
 from policies.language.lexicon import word_set
 from policies.language.sentences import words
 from policies.language.wording import contents, read
-from policies.privacy import addresses, identifiers, planted, secrets, tables
+from policies.privacy import addresses, identifiers, planted, secrets, tables, told_secrets
 from policies.privacy import seed_phrases as seeds
 from policies.privacy.rules import Finding, find_all
 from policies.privacy.unicode_fold import Plain, plain
@@ -21,6 +21,7 @@ from policies.topics import is_about
 from schema import MAX_TURN_BYTES, Policy, Screening, Verdict
 from schema.policy import Handling
 
+_SECRETS: Final = (*secrets.RULES, *told_secrets.RULES)
 _PERSONAL: Final = (*identifiers.RULES, *addresses.RULES)
 _ROUNDS: Final = 4
 _REMEMBERED_CHARS: Final = 2_000
@@ -85,7 +86,7 @@ def screen(
 def masked_in(text: str, policy: Policy) -> tuple[str, ...]:
     """Return the secrets that a text tells, and the personal identifiers that the policy masks, as they stand in it."""
     seen = plain(text)
-    rules = secrets.RULES if policy.personal_identifiers == "keep" else (*secrets.RULES, *_PERSONAL)
+    rules = _SECRETS if policy.personal_identifiers == "keep" else (*_SECRETS, *_PERSONAL)
     found = (_as_written(finding, seen) for finding in find_all(seen.text, rules))
     return tuple(text[finding.start : finding.end] for finding in found)
 
@@ -130,7 +131,7 @@ def _settle(text: str, identifiers: Handling) -> tuple[str, tuple[str, ...], boo
     identified = False
     for _ in range(_ROUNDS):
         seen = plain(text)
-        hidden = [*find_all(seen.text, secrets.RULES), *seeds.find(seen.text), *tables.find(seen.text)]
+        hidden = [*find_all(seen.text, _SECRETS), *seeds.find(seen.text), *tables.find(seen.text)]
         personal = [] if identifiers == "keep" else find_all(seen.text, _PERSONAL)
         findings = [_as_written(finding, seen) for finding in hidden + _apart_from(hidden, personal)]
         if not findings:

@@ -21,7 +21,7 @@ _SPOKEN_OF: Final = re.compile(
 """That a wallet or its words are spoken of: "my seed phrase"."""
 _LABELLED: Final = re.compile(
     r"\b(?:seed|recovery|mnemonic|backup|wallet|secret)\s+(?:phrase|words?)\b[^\n.!?:=]{0,40}?(?:\bis\b|\bare\b|:|=)"
-    r"\s{0,3}[\"'“]?(?P<value>[a-z]{2,12}(?:[ ,]{1,2}[a-z]{2,12}){3,23})",
+    r"\s{0,3}[\"'“]?(?P<value>[a-z]{3,12}(?:[ ,]{1,2}[a-z]{3,12}){3,23})",
     re.IGNORECASE,
 )
 """A phrase behind its name: "seed phrase: apple river stone cloud"."""
