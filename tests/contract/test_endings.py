@@ -10,7 +10,7 @@ from tests.turns import subject
 
 ENDINGS = [
     ("I drive an old Polo.", "the Polo went to the scrapyard yesterday, I have a Clio now"),
-    ("I go to Pastor Mensah's church every Sunday.", "We worship at Calvary Methodist these days."),
+    ("I am learning Italian.", "I switched to Portuguese, Italian bored me."),
     ("I smoke a pack a day.", "I gave up smoking three weeks ago."),
 ]
 OTHERS = [

@@ -139,6 +139,7 @@ def test_a_request_to_read_has_within_it_what_it_took(
     me: httpx.Client, user: str, spans: InMemorySpanExporter, path: str, spans_within: set[str]
 ) -> None:
     remember(me)
+    wait_until(lambda: any(span.name.startswith("POST") for span in spans.get_finished_spans()), "it is told")
     spans.clear()
     me.get(path.format(user=user))
     wait_until(lambda: any(span.name.startswith("GET") for span in spans.get_finished_spans()), "it is answered")
