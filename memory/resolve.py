@@ -155,8 +155,9 @@ def _neighbours(
 
 
 def _with_endings(candidate: Candidate, near: Sequence[Neighbour], context: MemoryContext) -> list[Neighbour]:
-    """Return the neighbours with how likely the candidate ends what each tells."""
-    if context.cross_encoder is None:
+    """Return the neighbours with how likely the candidate ends what each tells; a language model says itself what
+    ends."""
+    if context.cross_encoder is None or candidate.by_model:
         return list(near)
     tolerance = tolerance_of(context)
     open_ = [neighbour for neighbour in near if may_end(candidate, neighbour.memory, tolerance)][:_READ_BESIDE]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from schema import Status
+from stores.embedding.cross_encoder import CrossEncoder
 from tests.contract.pipeline import Worker
+from tests.contract.test_pipeline_model import asking
+from tests.scripted import answer, told
 from tests.turns import subject
 
 ENDINGS = [
@@ -47,3 +52,32 @@ def test_without_the_model_that_reads_both_words_decide_alone(worker: Worker, an
 
     assert known != moved
     assert "Berlin" in moved
+
+
+class _Noting(CrossEncoder):
+    """Notes the pairs that it reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[tuple[str, str]] = []
+
+    def endings(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        self.read += pairs
+        return super().endings(pairs)
+
+
+def test_what_a_language_model_tells_is_not_read_beside_what_it_was_shown(worker: Worker, anna: str) -> None:
+    noting = _Noting()
+    by_rules = worker.with_parts(cross_encoder=noting)
+    by_model, _ = asking(
+        by_rules,
+        answer(told("I live in Lisbon", "The user lives in Lisbon.")),
+        answer(told("I moved to Berlin", "The user has moved to Berlin.")),
+    )
+    for number, said in enumerate(["I live in Lisbon.", "I moved to Berlin."]):
+        by_model.hear(anna, said, first=number)
+    assert noting.read == []
+
+    for number, said in enumerate(["I live in Lisbon.", "I moved to Berlin."]):
+        by_rules.hear(f"{anna}-by-rules", said, first=number)
+    assert noting.read
