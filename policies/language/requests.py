@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from policies.language.capacity import capacity_end
-from policies.language.sentences import Sentence
+from policies.language.sentences import Sentence, words
 
 _REQUESTS: Final = re.compile(
     r"(?:(?:ok|okay|hey|hi|so|and|now|also|please|pls|plz),? ){0,3}(?:can|could|would|will|should|do|does|did|is|are|"
@@ -23,10 +23,17 @@ _ASKED: Final = (
     r"(?:where|when|who|which(?: \w+)?) (?:do|does|did|can|could|should|would|will) (?:i|we|you|one|they|he|she|it)\b|"
     r"(?:can|could|should|would|will|do|does|is|are) (?:i|we|you|one|they|he|she|it|there|this|that|anyone)\b)"
 )
-_PIECE: Final = re.compile(
-    rf", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)|\s(?=so {_ASKED})"
+_KNOWN_TO_BE_SO: Final = "|".join(
+    f"(?<={word})"
+    for word in sorted(words("celebrate celebrating celebrated delighted thrilled relieved glad happy proud fact"))
 )
-"""Between the pieces of a request: "book a table, i am vegan"."""
+"""Behind what something is said that is so: "celebrating that"."""
+_PIECE: Final = re.compile(
+    rf", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)|\s(?=so {_ASKED})|"
+    rf"(?:{_KNOWN_TO_BE_SO})\sthat (?=(?:I|i|we|my|our)\b)"
+)
+"""Between the pieces of a request: "book a table, i am vegan", "a card to celebrate that we moved"."""
+_REASONS: Final = ("because ", "since ", "as ", "cause ", "cos ")
 _ASKS_BEHIND: Final = re.compile(
     rf"(?:(?:, | - | – |; )(?:(?:and|but|so) )?|\s(?:and )?so )(?P<asked>{_ASKED})", re.IGNORECASE
 )
@@ -62,9 +69,12 @@ def _pieces(sentence: Sentence) -> Iterator[Sentence]:
     for cut in (*_PIECE.finditer(text), None):
         piece = text[begin : cut.start() if cut else len(text)]
         kept = piece.lstrip()
-        for joint in ("and ", "but ", "so ", "because ", "since ", "as ", "cause ", "cos "):
+        is_reason = False
+        for joint in ("and ", "but ", "so ", *_REASONS):
             if kept.lower().startswith(joint):
                 kept = kept[len(joint) :]
+                is_reason = joint in _REASONS
         if len(kept.split()) > 1:
-            yield Sentence(kept.rstrip(), sentence.start + begin + len(piece) - len(kept))
+            told = kept.rstrip(" ?") if is_reason else kept.rstrip()
+            yield Sentence(told, sentence.start + begin + len(piece) - len(kept))
         begin = cut.end() if cut else len(text)
