@@ -48,7 +48,7 @@ def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[in
     thanks, the name of the `other_name` side where it is spoken to."""
     tokens = parsed.tokens
     begin, end = _announced(tokens), _unaddressed(tokens, other_name)
-    begin = _thanked(parsed, begin)
+    begin = _prepared(tokens, _thanked(parsed, begin))
     begin += _opening(tokens, begin, end)
     while begin < end and (
         _is_spoken_to(parsed, begin, end, other_name)
@@ -81,6 +81,25 @@ def _opening(tokens: tuple[Token, ...], begin: int, end: int) -> int:
         if at < end and tokens[at].text in _JOINTS and _reads(tokens, begin, phrase):
             return len(phrase)
     return 0
+
+
+def prepares(words_before: str) -> bool:
+    """Return whether the words before what is told say how the other side will take it: "You'll laugh, but"."""
+    first, _, rest = words_before.lower().replace("'", " ").partition(" ")
+    return first in _OTHER_SIDE and rest.endswith("but")
+
+
+def _prepared(tokens: tuple[Token, ...], begin: int) -> int:
+    """Return where a sentence begins after what only says how the other side will take it: "You won't believe it,
+    but"."""
+    if begin >= len(tokens) or tokens[begin].lower not in _OTHER_SIDE:
+        return begin
+    for index in range(begin + 1, min(len(tokens) - 1, begin + _ANNOUNCEMENT + 2)):
+        if tokens[index].lower == "but":
+            return index + 1 if tokens[index + 1].lower in FIRST_PERSON else begin
+        if tokens[index].tag.startswith(("NN", "CD")):
+            return begin
+    return begin
 
 
 def thanks(words_before: str) -> bool:

@@ -139,6 +139,12 @@ def drafted_places(text: str) -> Iterator[Place]:
             yield sentence.start() + colon.end(), sentence.end()
 
 
+def announces_words(head: str) -> bool:
+    """Return whether what stands before a colon or a comma says that words follow, and no news: it names a text or an
+    act of saying, or leaves open of what it speaks ("a French version of")."""
+    return _row("mouth", "words").search(head) is not None
+
+
 def _drafts(head: str) -> bool:
     """Return whether what stands before a colon asks for a text in the user's own name."""
     form, of_others = _row("draft", "after_colon"), _row("draft", "after_colon", "others")

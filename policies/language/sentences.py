@@ -32,6 +32,8 @@ _QUOTED = re.compile(
     r'"[^"\n]{1,600}"|“[^“”\n]{1,600}”|«[^«»\n]{1,600}»|„[^„“”\n]{1,600}[“”]|(?<![\w.,!?])\'(?=\w)[^\n"]{6,600}?(?<=[\w.,!?…])\'(?!\w)'
 )
 """Words in quotation marks: "he said “I live in Rome”"."""
+_ENDS_QUOTED = re.compile(r"[.!?…]\W\s+[^\W\d_a-z]")
+"""Where a quoted sentence ends and another begins: ".” T"."""
 _BOUNDARY = re.compile(r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=\(?\d{1,2}\)\s)|\s(?=[\U0001F300-\U0001FAFF☀-➿])")
 """Where a sentence ends, as far as marks tell: "I left. She stayed"."""
 _ABBREVIATION = re.compile(
@@ -98,13 +100,15 @@ def without_quotes(prose: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return the prose with what it quotes of others blanked out, every character else in its place, and where that
     stood.
 
-    One or two words in quotation marks are a title or a nickname and stay.
+    One or two words in quotation marks are a title or a nickname and stay. A quoted sentence ends the one that quotes
+    it where another begins behind it: "He said “I'm off.” Then he left".
     """
     spans = tuple(match.span() for match in _QUOTED.finditer(prose) if len(match.group().split()) > 2)
     pieces: list[str] = []
     at = 0
     for start, end in spans:
-        pieces += (prose[at:start], " " * (end - start))
+        mark = "." if _ENDS_QUOTED.match(prose, end - 2) else " "
+        pieces += (prose[at:start], " " * (end - start - 1), mark)
         at = end
     return "".join((*pieces, prose[at:])), spans
 

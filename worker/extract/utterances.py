@@ -19,10 +19,11 @@ from policies.language.antecedents import antecedents
 from policies.language.capacity import capacity_end, capacity_told, is_capacity
 from policies.language.clauses import Mood, Tense, main_clauses
 from policies.language.discourse_markers import discourse_margins
+from policies.language.jokes import is_kidding, is_laughed_at
 from policies.language.languages import ENGLISH, language_of
 from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
-from policies.language.reported_speech import drafted_places, reported_places
+from policies.language.reported_speech import announces_words, drafted_places, reported_places
 from policies.language.requests import is_request, told_apart
 from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes, words
 from policies.language.spans import Span
@@ -70,6 +71,11 @@ _LEAVES_NOTHING: Final = frozenset({"stop", "resume", "unpin"})
 """Orders whose words are no memory whoever gives them; what they change of the user's wishes is not decided here."""
 _OWN_DEEDS: Final = words("start finish leave move fly join begin graduate retire return")
 """What nobody asks an assistant to do on a day, so that "I" is left out: "Start driving for UPS on the 4th"."""
+_SELF: Final = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.IGNORECASE)
+"""Who speaks of themself: "I", "my"."""
+_SHOWN: Final = frozenset({"it", "this", "that", "them", "these"})
+_MARKS: Final = "\"'“„«‘"
+"""How quotation marks open."""
 _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
 """A full stop that ends no sentence in German: "am 3."."""
 
@@ -94,7 +100,9 @@ class Utterance:
 
     `number` counts the sentences of the message, `asked` is the question to which its message replies, `orders` what
     it tells the memory to do, `language` the code of its language; `within_request` says that it stands in a question
-    or a task, `of_others` that it repeats words of somebody else. `parsed` is None outside English;
+    or a task, `of_others` that it repeats words of somebody else, `repeats_from` where in its message those begin if
+    they speak in the first person, behind words of its own, and `laughed` that its speaker laughs at it. `parsed` is
+    None outside English;
     `part` is what of it is left without what only opens or ends it, `shift` where that begins (characters), and
     `notes` are its dates. `vector` is the embedder's of the whole sentence, where words leave its worth open.
     """
@@ -115,6 +123,8 @@ class Utterance:
     shift: int = 0
     notes: tuple[Note, ...] = ()
     vector: tuple[float, ...] | None = None
+    repeats_from: int | None = None
+    laughed: bool = False
 
     @property
     def end(self) -> int:
@@ -234,7 +244,8 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
     )
     if made_up is not None:
         unquoted = unquoted[: made_up.start()]
-    reported, drafted = list(reported_places(unquoted)), list(drafted_places(unquoted))
+    reported = [_to_quote_end(place, quotes, content) for place in reported_places(unquoted)]
+    drafted = list(drafted_places(unquoted))
     number = -1
     for sentence in _glued(split_sentences(unquoted), unquoted, heard.language):
         number += 1
@@ -250,12 +261,28 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
             typed = content[piece.start : piece.start + len(piece.text)]
             spoken = language_of(piece.text, heard.language)
             others = any(start < until and piece.start < stop for start, stop in (*quotes, *reported, *drafted))
+            repeats = (
+                start
+                for start, stop in (*quotes, *reported)
+                if piece.start < start < until
+                and _SELF.search(content, start, stop)
+                and (content[start] in _MARKS or announces_words(content[piece.start : start]))
+            )
             is_capacity = piece.start == sentence.start and capacity_end(sentence.text) == len(piece.text)
             read = (capacity_told if is_capacity else spelt)(" ".join(piece.text.split()))
             yield Utterance(
                 heard.turn, message_number, number, piece.start, typed, read,
-                heard.asked, orders, within_request, others, spoken,
+                heard.asked, orders, within_request, others, spoken, repeats_from=min(repeats, default=None),
             )  # fmt: skip
+
+
+def _to_quote_end(place: tuple[int, int], quotes: Iterable[tuple[int, int]], content: str) -> tuple[int, int]:
+    """Return where another's words stand, which end with the quotation marks with which they begin."""
+    start, stop = place
+    for begin, end in quotes:
+        if start <= begin < stop:
+            return place if content[start:begin].strip() else (start, end)
+    return place
 
 
 def _is_ordered(position: int, orders: Iterable[Order]) -> bool:
@@ -282,11 +309,33 @@ def _parse(utterances: Sequence[Utterance], messages: Sequence[Heard]) -> None:
                 n.when.span for n in read.notes if n.when is not None and n.when.span.granularity in ("day", "month")
             ]
             earlier = days[-1] if days else earlier
-        heard.utterances = [
-            utterance
-            for utterance, after in zip_longest(heard.utterances, heard.utterances[1:])
-            if after is None or not _is_of_the_past(utterance, after)
-        ]
+        heard.utterances = list(_meant(heard.utterances))
+
+
+def _meant(utterances: Sequence[Utterance]) -> Iterator[Utterance]:
+    """Yield the utterances of a message that say what is so by what stands behind them, and whether they are laughed
+    at."""
+    for number, (utterance, after) in enumerate(zip_longest(utterances, utterances[1:])):
+        if number and is_kidding(utterance.text):
+            continue
+        if (
+            after is None
+            or utterance.orders
+            or not (_is_of_the_past(utterance, after) or _is_worked_on(utterance, after) or is_kidding(after.text))
+        ):
+            yield replace(utterance, laughed=is_laughed_at(utterance.text, after.text if after else ""))
+
+
+def _is_worked_on(utterance: Utterance, after: Utterance) -> bool:
+    """Return whether what an utterance repeats is a text for the task that follows: "She wrote: “I'm 27.” Shorten
+    it"."""
+    part = after.part
+    if utterance.repeats_from is None or part is None:
+        return False
+    return any(
+        clause.mood is Mood.ORDER and any(part.tokens[place].lower in _SHOWN for place in part.subtree(clause.head))
+        for clause in main_clauses(part)[:1]
+    )
 
 
 def _start(note: Note) -> int:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from policies.language.clauses import Mood, Tense, is_of_speaker, main_clauses
-from policies.language.discourse_markers import thanks
+from policies.language.discourse_markers import prepares, thanks
 from policies.language.heads import EMBEDDER, Judgement, judge, leaves_worth_open, worth_by_vector
+from policies.language.jokes import is_hardly_true
 from policies.language.lexicon import COMMON, GENERAL_TAGS
 from policies.language.parse import Name, Parsed
 from policies.language.people import opens_with_own_people, people_in
@@ -20,6 +21,7 @@ from policies.language.tellable import speaks_of_self
 from policies.language.wording import content, contents, read
 from policies.pairs import NEWS
 from stores.embedding.base import Embedder
+from worker.extract.repeated import is_said_by_nobody
 from worker.extract.utterances import Heard, Utterance
 
 _READ_CHARS: Final = 4_000
@@ -79,10 +81,12 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
     passing = utterance.part is not None and passes_with_the_moment(utterance.part)
     if utterance.parsed is None or utterance.asks or passing or _NO_AGE.search(text):
         return False
+    if is_said_by_nobody(utterance):
+        return False
     if utterance.turn.source != "chat":
         return len(text.split()) > 2
     judgement = judged(utterance)
-    if _is_of_another(judgement, text, utterance):
+    if _is_of_another(judgement, text, utterance) or _is_joke(utterance, judgement):
         return False
     question = utterance.asked.text if utterance.asked is not None and utterance.number < 2 else ""
     by_rules = relevance_of(text, after_question=asks_about_user(question), replying=asks(question))
@@ -107,6 +111,16 @@ def _is_of_another(judgement: Judgement, text: str, utterance: Utterance) -> boo
         said = utterance.turn.text_of("user")[:_READ_CHARS]
         return any(asks_for_writing(sentence.text) for sentence in split_sentences(said))
     return judgement.whose in ("quoted", "fiction", "task") and judgement.whose_sure > _SURE
+
+
+def _is_joke(utterance: Utterance, judgement: Judgement) -> bool:
+    """Return whether its speaker laughs at what they say, and it sounds like a joke or has a number that hardly anybody
+    can say of themself: "I'm 97 now. Ha."."""
+    if not utterance.laughed:
+        return False
+    if judgement.certainty == "joke" and judgement.certainty_sure >= _SURE:
+        return True
+    return is_hardly_true(utterance.spelt.plain)
 
 
 def _least_worth(utterance: Utterance) -> float:
@@ -208,9 +222,9 @@ def _is_predicate(parsed: Parsed, head: int, told: int) -> bool:
 
 def _unannounced(utterance: Utterance) -> str:
     """Return the words of an utterance without what announces them, or thanks for them: "So you know: I work nights",
-    "Thanks to you I sleep well"."""
+    "Thanks to you I sleep well", "You won't believe it but I quit"."""
     lead, text = utterance.spelt.plain[: utterance.shift].rstrip(), utterance.spelt.plain
-    return text[utterance.shift :] if lead.endswith(":") or thanks(lead) else text
+    return text[utterance.shift :] if lead.endswith(":") or thanks(lead) or prepares(lead) else text
 
 
 def may_be_news(utterance: Utterance) -> bool:
@@ -230,7 +244,7 @@ def may_be_news(utterance: Utterance) -> bool:
     ):
         return False
     judgement = judged(utterance)
-    if _is_of_another(judgement, utterance.text, utterance):
+    if _is_of_another(judgement, utterance.text, utterance) or _is_joke(utterance, judgement):
         return False
     wording = read(utterance.spelt.plain)
     if not wording.words and not wording.quantities:

@@ -74,7 +74,9 @@ def _wrong(extractor: Extractor, case: dict[str, Any]) -> str:
     return ""
 
 
-@pytest.mark.parametrize("case", list(_cases("others_words.jsonl")), ids=lambda case: case["text"][:50])
+@pytest.mark.parametrize(
+    "case", list(_cases("others_words.jsonl", "given_words.jsonl")), ids=lambda case: case["text"][:50]
+)
 def test_words_of_others_tell_and_order_nothing_and_the_users_own_do(
     extractor: Extractor, case: dict[str, Any]
 ) -> None:
