@@ -392,6 +392,15 @@ RULES: Final = (
         "I answered the security questions wrong.", gap=shape(""), point=True,
         labels=("security question", "security questions", "security answer", "security answers",
                 "secret question", "secret questions", "secret answer", "secret answers")),
+    Rule("security_answer", shape(
+        r"[^\n.!]{0,80}?(?:\s(?:is|was|ist|war|es|est|era|c['’]est|é|to|use|put)|[:=])\s{0,2}[\"'“‘„]?"
+        r"(?P<value>(?-i:[^\W\d_a-zß-öø-ÿ])[\w'’-]{1,24})"),
+        ("My mother's maiden name is Kowalski", "mother's maiden name: Delacroix"),
+        "My mother's maiden name was a mystery to us.", gap=shape(""), point=True,
+        labels=("mother's maiden name", "mothers maiden name", "mum's maiden name", "mom's maiden name",
+                "maiden name of my mother", "mädchenname meiner mutter", "nom de jeune fille de ma mère",
+                "nombre de soltera de mi madre", "apellido de soltera de mi madre", "nome de solteira da minha mãe",
+                "nazwisko panieńskie mamy", "nazwisko panieńskie matki")),
     # Last, so that what one of the rules above knows by name is called by it.
     Rule("secret", shape(r"(?<![A-Za-z0-9_/.=+-])(?P<value>[A-Za-z0-9_+=-]{24,256})(?![A-Za-z0-9_/.+-])"),
         ("Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3Hg5Fd0Sa", "we use Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3 there"),
