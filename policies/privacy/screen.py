@@ -29,6 +29,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 """A word of two letters or more: "is"."""
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
 """What stands in the place of what was masked: "[email]"."""
+_SECRET: Final = "[secret]"
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
 """The end of a sentence or a line: "Done. Next"."""
 _HOLLOW: Final = word_set(
@@ -148,7 +149,8 @@ def _found(text: str) -> tuple[list[Finding], list[Finding]]:
     """Return the secrets and the personal identifiers of a text. What a rule knows by name is called by it."""
     hidden = [*find_all(text, secrets.RULES), *seeds.find(text), *tables.find(text)]
     personal = find_all(text, _PERSONAL)
-    return hidden + _apart_from(hidden + personal, [*told_secrets.find(text)]), personal
+    told = [*told_secrets.find(text, words=not hidden and _SECRET not in text)]
+    return hidden + _apart_from(hidden + personal, told), personal
 
 
 def _as_written(finding: Finding, seen: Plain) -> Finding:

@@ -65,13 +65,14 @@ def with_classes(places: Floats, bias: float) -> Weights:
     return Weights(places, bias, classes.astype(np.float32), pairs.astype(np.float32))
 
 
-def find(text: str) -> Iterator[Finding]:
-    """Yield the words and numbers of a text that are likely a secret. Linear in its length."""
+def find(text: str, *, words: bool = True) -> Iterator[Finding]:
+    """Yield the numbers of a text that are likely a secret, and the `words`: where a secret is already found, what
+    stands beside it is none. Linear in its length."""
     if not may_tell(text):
         return
     tokens = tokens_of(text)
     for token, score in zip(tokens, scores(tokens).tolist(), strict=True):
-        if score > LEAST:
+        if score > LEAST and (words or token.kind in ("number", "spoken")):
             yield Finding("told_secret", token.start, token.end, "[secret]", point=True)
 
 

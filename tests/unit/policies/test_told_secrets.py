@@ -120,3 +120,8 @@ def test_tokens_follow_each_other_within_the_text(text: str) -> None:
 )
 def test_a_text_of_one_piece_over_and_over_takes_time_in_proportion(piece: str) -> None:
     assert_grows_linearly(lambda text: list(told_secrets.find(text)), piece, MAX_TURN_BYTES)
+
+
+def test_what_stands_beside_a_key_that_a_rule_finds_is_kept() -> None:
+    said = "Remember that refunds are approved and my office uses the key AKIAABCDEFGHIJKLMNOP daily."
+    assert screen(said, POLICY).text == said.replace("AKIAABCDEFGHIJKLMNOP", "[secret]")
