@@ -21,7 +21,8 @@ from redis import Redis
 
 import stores.mailbox.scripts as scripts
 from schema import Subject, Turn
-from schema.errors import ConflictingTurn, LeaseLost, QuotaExceeded
+from schema.errors import BrokerFailed, ConflictingTurn, LeaseLost, QuotaExceeded
+from stores.together import Failed, Together
 
 _DONE_SECONDS = 3600
 _FENCE_SECONDS = 7 * 86_400
@@ -151,6 +152,15 @@ def _ms(seconds: float) -> int:
     return max(1, round(seconds * 1000))
 
 
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """One script to run, by its name."""
+
+    script: str
+    keys: list[str]
+    arguments: list[Any]
+
+
 class Mailbox:
     """The mailboxes of all subjects, over one Redis client with `decode_responses=False`.
 
@@ -163,6 +173,7 @@ class Mailbox:
         self._notify = notify
         self._slots = slots
         self._scripts = {name: redis.register_script(text) for name, text in scripts.SCRIPTS.items()}
+        self._together: Together[_Move, Any] = Together(self._moved)
 
     def append(self, turn: Turn, look_after: float, quota: TurnQuota = ANY_NUMBER) -> Receipt:
         """Park a turn behind the others of its subject, once per turn_id.
@@ -195,7 +206,7 @@ class Mailbox:
         None when there is nothing to do here now: another worker holds the lease and will take what is parked, the
         mailbox is empty, the subject is backing off, or its tenant has no slot left.
         """
-        return self._batch(subject, self._run("acquire", subject, _ms(lease_seconds), limit, _FENCE_SECONDS))
+        return self._batch(subject, self._run_together("acquire", subject, _ms(lease_seconds), limit, _FENCE_SECONDS))
 
     def acquire_lease(self, subject: Subject, lease_seconds: float, *, turns_first: bool = False) -> Lease | None:
         """Take the lease for work that no turn asks for, and no turns.
@@ -224,7 +235,9 @@ class Mailbox:
         Raises:
             LeaseLost: the lease expired or is another's; nothing was dropped.
         """
-        reply = self._run("commit", lease.subject, lease.token, _ms(lease_seconds), limit, _DONE_SECONDS, *turn_ids)
+        reply = self._run_together(
+            "commit", lease.subject, lease.token, _ms(lease_seconds), limit, _DONE_SECONDS, *turn_ids
+        )
         if reply[0] == b"lost":
             raise LeaseLost
         return self._batch(lease.subject, reply)
@@ -326,11 +339,40 @@ class Mailbox:
         )
 
     def _run(self, script: str, subject: Subject | None, *arguments: Any) -> Any:
+        return self._alone(self._move(script, subject, *arguments))
+
+    def _run_together(self, script: str, subject: Subject, *arguments: Any) -> Any:
+        """Run a script with those that other threads of this worker ask for meanwhile, in one round trip."""
+        return self._together.do(self._move(script, subject, *arguments))
+
+    def _move(self, script: str, subject: Subject | None, *arguments: Any) -> _Move:
         keys = [*scripts.SHARED_KEYS]
         if subject:
             keys += [key_of(subject, part) for part in scripts.SUBJECT_PARTS]
         name = subject.key if subject else ""
-        return self._scripts[script](keys=keys, args=[name, self._slots, _us(_NOTIFIED_SECONDS), *arguments])
+        return _Move(script, keys, [name, self._slots, _us(_NOTIFIED_SECONDS), *arguments])
+
+    def _moved(self, moves: Sequence[_Move]) -> list[Any]:
+        if len(moves) == 1:
+            return [self._alone(moves[0])]
+        pipeline = self._redis.pipeline(transaction=False)
+        for move in moves:
+            pipeline.evalsha(self._scripts[move.script].sha, len(move.keys), *move.keys, *move.arguments)
+        replies = pipeline.execute(raise_on_error=False)
+        return [
+            self._again(move) if isinstance(reply, Exception) else reply
+            for move, reply in zip(moves, replies, strict=True)
+        ]
+
+    def _alone(self, move: _Move) -> Any:
+        return self._scripts[move.script](move.keys, move.arguments)
+
+    def _again(self, move: _Move) -> Any:
+        """Run a script that was refused among others, as one that a server started anew does not know yet."""
+        try:
+            return self._alone(move)
+        except BrokerFailed as error:
+            return Failed(error)
 
     def _batch(self, subject: Subject, reply: Sequence[Any]) -> Batch | None:
         self._notify_next(reply)
