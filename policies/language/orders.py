@@ -33,12 +33,15 @@ _BARE: Final = frozenset({"style", "call_me", "never_mention", "stop", "resume",
 _OF_A_THING: Final = frozenset({"forget", "remember", "never_mention", "stop", "resume", "unpin"})
 _AGREES: Final = 0.25
 _SURELY_AGREES: Final = 0.5
-_HEAD_ALONE: Final = 0.85
-_REMIND_ALONE: Final = 0.95
-"""More for what is to come, which reads like a plan: "Nana duty every Wednesday"."""
+_HEAD_ALONE: Final = 0.75
+"""From there on nine in ten of what it finds of an author who was held out are orders, of texts half of which tempt it."""
+_SURER_ALONE: Final = 0.85
+"""More for what tasks and plain statements look like."""
 _FORGET_ALONE: Final = 0.6
 """Less for a wish to forget: what the head alone finds is in doubt, and what is in doubt is hidden and not lost."""
-_ALONE: Final = {"forget": _FORGET_ALONE, "remind": _REMIND_ALONE}
+_ALONE: Final = {"forget": _FORGET_ALONE, "remember": _SURER_ALONE, "style": _SURER_ALONE}
+_SURELY: Final = 0.9
+"""From there on an order is believed though it reads as if it told something of the user, or as if it may be a task."""
 _NOT_OWN: Final = frozenset({"task", "fiction", "quoted", "reported"})
 _NOT_OWN_SURE: Final = 0.6
 _PLANTED: Final = 0.5
@@ -104,7 +107,7 @@ def orders_of(text: str, before: str = "", language: str | None = None) -> tuple
     if not own.strip(_HIDDEN + " \n"):
         return ()
     message = judge(text, None, before, language)
-    foreign = message.whose in _NOT_OWN and message.whose_sure >= _NOT_OWN_SURE
+    foreign = _is_foreign(message)
     drafting = False
     orders: list[Order] = []
     for sentence in split_sentences(own):
@@ -121,6 +124,10 @@ def orders_of(text: str, before: str = "", language: str | None = None) -> tuple
             orders.append(replace(order, doubtful=doubt))
         drafting = drafting or _leaves_open(sentence, given, reported)
     return tuple(orders)
+
+
+def _is_foreign(judgement: Judgement) -> bool:
+    return judgement.whose in _NOT_OWN and judgement.whose_sure >= _NOT_OWN_SURE
 
 
 def _leaves_open(sentence: Sentence, given: Sequence[Place], reported: Sequence[Place]) -> bool:
@@ -213,7 +220,9 @@ def _by_head(sentence: str, offset: int, text: str, judgement: Judgement, forms:
     alone = _ALONE.get(judgement.intent, _HEAD_ALONE)
     if judgement.intent == "none" or judgement.intent_sure < alone or sentence.rstrip().endswith(("?", "？")):
         return None
-    if judgement.whose in _NOT_OWN or (judgement.intent in _BARE and judgement.worth >= 0.5):
+    tells = judgement.intent in _BARE and judgement.worth >= 0.5
+    doubted = tells or judgement.whose in _NOT_OWN
+    if _is_foreign(judgement) or (doubted and judgement.intent_sure < _SURELY):
         return None
     doubt = judgement.intent in DESTRUCTIVE
     words = text[offset : offset + len(sentence)]

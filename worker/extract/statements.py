@@ -59,6 +59,9 @@ _FEWEST_TO_KEEP: Final = 2
 _TOLD: Final = 0.3
 """From where on the head is believed against a parse that finds a task in what is to be remembered: "gluten
 intolerant". Of most tasks it finds next to nothing ("write me a poem"), but not of all ("plan my week")."""
+_SURELY_TELLS: Final = 0.7
+"""From where on of worth what leans on something that nobody said is quoted rather than lost: "We have lived in the
+same house since the war"."""
 _INVENTED: Final = re.compile(
     r"\b(?:stor(?:y|ies)|novels?|scenes?|scripts?|screenplay|tales?|fairytales?|chapters?|characters?|fan ?fic\w*|plot|"
     r"role-?play|play|sketch|jokes?|riddles?|fables?|myths?|pretend|imagine|translate|proofread)\b",
@@ -159,6 +162,8 @@ def _take(
         last.utterances.append(utterance)
     elif is_worth_keeping(utterance) and (supported := _supported(utterance, before)):
         statements.append(supported)
+    elif speaks_of_self(part) and judged(utterance).worth >= _SURELY_TELLS:
+        statements.append(Statement([utterance], quote=True))
     else:
         statements += _news(utterance, quote=True)
 
@@ -361,6 +366,8 @@ def _ordered(utterance: Utterance, order: Order) -> Statement | Forgetting | Non
             statement.manner, statement.words = "reminder", f"to {order.object_text}"
         case "remember" | "pin":
             statement.pinned = order.intent == "pin"
+        case "remind" if not order.sure:
+            statement.words, statement.quote = None, True
         case "remind":
             statement.manner, statement.words = "reminder", utterance.text if foreign else order.object_text
         case "private":

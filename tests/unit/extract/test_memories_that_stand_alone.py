@@ -220,6 +220,12 @@ def test_what_is_said_of_everybody_or_of_what_is_shown_is_told_of_nobody(extract
     assert _summaries(extractor, ("user", "Wow, that photo's amazing! I love the colors.")) == []
 
 
+def test_what_surely_tells_of_the_user_is_quoted_though_nothing_says_what_it_leans_on(extractor: Extractor) -> None:
+    said = "We have lived in the same house since the war."
+    assert _summaries(extractor, ("user", said)) == [f'Maya: "{said}"']
+    assert _summaries(extractor, ("user", "It was the same for me.")) == []
+
+
 def test_a_bare_yes_is_worth_what_its_question_says(extractor: Extractor) -> None:
     assert _summaries(extractor, ("assistant", "Wow, did you make that?"), ("user", "Yeah, definitely!")) == []
     assert _summaries(extractor, ("assistant", "Are you vegan?"), ("user", "Yes")) != []
