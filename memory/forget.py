@@ -177,7 +177,8 @@ def _known(memories: Sequence[Memory], vector: Vector, draft: Draft, context: Me
         else Known(memory)
         for memory in memories
     ]
-    pieces = {index: cut for index, item in enumerate(items) if len(cut := pieces_of(item.memory.summary)) > 1}
+    name = draft.name or ""
+    pieces = {index: cut for index, item in enumerate(items) if len(cut := pieces_of(item.memory.summary, name)) > 1}
     near = sorted(pieces, key=lambda index: -(items[index].similarity or 0.0))[:_TAKEN_APART]
     texts = [text for index in near for text in pieces[index]]
     embedded = dict(zip(texts, context.embedder.embed(texts), strict=True)) if texts else {}

@@ -25,6 +25,7 @@ _IDLE: Final = contents(
         "knew heard hear keep kept save saved store stored never pretend rather prefer undo unsay take back out away "
         "trace mind please ok okay sorry thanks happened going matter remark comment opinion ever drop bin lose ditch "
         "scrap discard withdraw retract strike purge clean clear vanish disappear retain reason need call good kind "
+        "let leave share brain head "
         "pray must should could would hey haha lol oh actually just kindly abt whole gone longer left stay rid"
     )
 )
@@ -97,12 +98,10 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
         return Meant(perhaps=everything) if request.doubtful else Meant(surely=everything)
     if request.just_said:
         return Meant(perhaps=_just_said(request, items))
+    if request.said_on is not None:
+        return _said_then(request, items, policy, name)
     wish = _Wish.of(request, name)
     judged = [wish.judge_whole(item, policy, name) for item in items]
-    if request.said_on is not None:
-        then = tuple(p for p, item in enumerate(items) if item.memory.said_at.date() == request.said_on)
-        sure_then = tuple(index for index in then if judged[index] is True)
-        return Meant(surely=sure_then) if sure_then and not request.doubtful else Meant(perhaps=sure_then or then)
     surely = tuple(index for index, sure in enumerate(judged) if sure is True)
     if len(wish.words) > 1 and (literal := tuple(p for p in surely if wish.is_literally_in(items[p], name))):
         surely = literal
@@ -126,6 +125,16 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
     )
 
 
+def _said_then(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str) -> Meant:
+    """Return what a wish means of what was said on its day; all of that where it means none of it in particular."""
+    then = [place for place, item in enumerate(items) if item.memory.said_at.date() == request.said_on]
+    wish = request.model_copy(update={"said_on": None})
+    meant = Meant() if names_nothing(request.what, name) else meant_by(wish, [items[p] for p in then], policy, name)
+    if not meant.surely and not meant.perhaps:
+        return Meant(perhaps=tuple(then))
+    return Meant(tuple(then[index] for index in meant.surely), tuple(then[index] for index in meant.perhaps))
+
+
 def names_nothing(text: str, name: str = "") -> bool:
     """Return whether the words of a wish to forget say nothing of what is to be forgotten: "say I never said it"."""
     wording = read(text, name)
@@ -140,11 +149,15 @@ def bare(text: str, name: str = "") -> str:
     return " ".join(spoken[max(naming[0] - 1, 0) : naming[-1] + 1]) if naming else ""
 
 
-def pieces_of(summary: str) -> tuple[str, ...]:
-    """Return the clauses of a summary that can stand alone; the whole where it tells one thing or is a quotation."""
+def pieces_of(summary: str, name: str = "") -> tuple[str, ...]:
+    """Return the clauses of a summary that can stand alone; the whole where it tells one thing or is a quotation. A
+    clause may begin with `name`, what the user is called."""
     if '"' in summary:
         return (summary,)
-    pieces = tuple(piece.strip(" ,;") for piece in _PIECES.split(summary) if piece and piece.strip(" ,;."))
+    parts = re.split(rf",? +(?:and|but|while) +(?={re.escape(name)}\b)", summary) if name else [summary]
+    pieces = tuple(
+        piece.strip(" ,;") for part in parts for piece in _PIECES.split(part) if piece and piece.strip(" ,;.")
+    )
     return pieces if all(len(piece.split()) > 1 for piece in pieces) else (summary,)
 
 

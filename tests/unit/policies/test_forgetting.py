@@ -91,6 +91,25 @@ def test_nothing_is_left_of_a_memory_that_tells_one_thing_or_is_quoted() -> None
     assert left_of(known("Maya earns 84k."), wish("my salary"), POLICY, "Maya") is None
 
 
+def test_a_clause_that_names_the_user_again_stands_alone() -> None:
+    assert pieces_of("On 50mg sertraline, and Maya lives in Oslo.", "Maya") == (
+        "On 50mg sertraline",
+        "Maya lives in Oslo.",
+    )
+
+
+def test_of_what_was_said_on_a_day_only_what_the_wish_is_about_is_meant() -> None:
+    day = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    said = [
+        Known(memory(summary="Maya voted for the mayor.", said_at=day), 0.5),
+        Known(memory(summary="Maya goes to the archive.", said_at=day), 0.1),
+        Known(memory(summary="Maya voted in 2019.", said_at=day - timedelta(days=9)), 0.5),
+    ]
+    of_the_day = {"said_on": day.date(), "doubtful": True}
+    assert meant_by(wish("what I said about voting", **of_the_day), said, POLICY, "Maya").perhaps == (0,)
+    assert meant_by(wish("what I told you", **of_the_day), said, POLICY, "Maya").perhaps == (0, 1)
+
+
 def test_what_was_just_said_is_what_the_turn_before_left() -> None:
     at = datetime(2026, 11, 2, 9, tzinfo=UTC)
     turns = [
