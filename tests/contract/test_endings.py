@@ -71,13 +71,13 @@ def test_what_a_language_model_tells_is_not_read_beside_what_it_was_shown(worker
     by_rules = worker.with_parts(cross_encoder=noting)
     by_model, _ = asking(
         by_rules,
-        answer(told("I live in Lisbon", "The user lives in Lisbon.")),
-        answer(told("I moved to Berlin", "The user has moved to Berlin.")),
+        answer(told("I smoke a pack a day", "The user smokes a pack a day.")),
+        answer(told("I gave up smoking", "The user has given up smoking.")),
     )
-    for number, said in enumerate(["I live in Lisbon.", "I moved to Berlin."]):
-        by_model.hear(anna, said, first=number)
+    active(by_model, anna, "I smoke a pack a day.")
+    active(by_model, anna, "I gave up smoking three weeks ago.")
     assert noting.read == []
 
-    for number, said in enumerate(["I live in Lisbon.", "I moved to Berlin."]):
-        by_rules.hear(f"{anna}-by-rules", said, first=number)
+    active(by_rules, f"{anna}-too", "I smoke a pack a day.")
+    active(by_rules, f"{anna}-too", "I gave up smoking three weeks ago.")
     assert noting.read
