@@ -34,7 +34,7 @@ _OF_A_THING: Final = frozenset({"forget", "remember", "never_mention", "stop", "
 _AGREES: Final = 0.25
 _SURELY_AGREES: Final = 0.5
 _HEAD_ALONE: Final = 0.75
-"""From there on nine in ten of what it finds of an author who was held out are orders, of texts half of which tempt it."""
+"""From there on nine in ten of what it finds of authors who were held out are orders."""
 _SURER_ALONE: Final = 0.85
 """More for what tasks and plain statements look like."""
 _FORGET_ALONE: Final = 0.6
