@@ -9,12 +9,14 @@ from policies.language.sentences import words
 from policies.language.wording import content, read
 
 _LAUGHTER: Final = re.compile(
-    r"\W*(?:\b(?:[bm]?w?a?h[ae](?:[ -]?h[ae]){0,6}h?|lo+l|lmf?ao|rofl)\b|[😂🤣😆😅😹])\W*", re.IGNORECASE
+    r"\W*(?:\b(?:(?:[bm]wa)?ha(?:[ -]?ha){0,6}h?|aha(?:[ -]?ha){1,6}h?|he(?:[ -]?he){1,6}h?|lo+l|lmf?ao|rofl)\b|"
+    r"[😂🤣😆😅😹])\W*",
+    re.IGNORECASE,
 )
-"""How one laughs: "ha ha", "lol"."""
+"""How one laughs: "ha ha", "hehe", "lol"; "he" by itself is somebody."""
 _KIDDING: Final = re.compile(
     r"\W*(?:(?:no|nah|nope|ha+h?a*|lol|ok|okay),? )?(?:i'?m |i am |i was )?(?:just |only |obviously |of course )?"
-    r"(?:kidding|joking|jk)(?: (?:of course|obviously|ha+h?a*|lol))?\W*",
+    r"(?:kidding|joking|jk)(?:,? (?:of course|obviously|ha+h?a*|lol))?\W*",
     re.IGNORECASE,
 )
 """How one says that what one said was a joke: "Just kidding."."""
