@@ -142,7 +142,7 @@ def drafted_places(text: str) -> Iterator[Place]:
 def announces_words(head: str) -> bool:
     """Return whether what stands before a colon or a comma says that words follow, and no news: it names a text or an
     act of saying, or leaves open of what it speaks ("a French version of")."""
-    return _row("mouth", "words").search(head) is not None
+    return _row("announced", "words").search(head) is not None
 
 
 def _drafts(head: str) -> bool:

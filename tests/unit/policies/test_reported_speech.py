@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.language.reported_speech import drafted_places, given_places, is_attributed, reported_places, table
+from policies.language.reported_speech import (
+    announces_words,
+    drafted_places,
+    given_places,
+    is_attributed,
+    reported_places,
+    table,
+)
 from schema.turn import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
 
@@ -40,6 +47,16 @@ def test_words_that_are_introduced_as_no_statement_of_the_speaker_are_found(part
 @pytest.mark.parametrize(("part", "text"), list(_examples("no")))
 def test_what_somebody_says_for_themself_is_theirs(part: str, text: str) -> None:
     assert not _of_others(part, text)
+
+
+@pytest.mark.parametrize("head", table()["announced"]["words"]["yes"])
+def test_what_names_a_text_or_an_act_of_saying_announces_words(head: str) -> None:
+    assert announces_words(head)
+
+
+@pytest.mark.parametrize("head", table()["announced"]["words"]["no"])
+def test_what_announces_news_announces_no_words(head: str) -> None:
+    assert not announces_words(head)
 
 
 @given(st.text(max_size=300) | st.lists(st.sampled_from([text for _, text in _examples("yes")])).map("\n".join))
