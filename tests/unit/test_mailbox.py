@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from threading import Barrier
 from typing import cast
 
 import fakeredis
@@ -61,23 +59,6 @@ def test_turns_are_taken_in_the_order_in_which_they_were_parked(mailbox: Mailbox
     for number in range(5):
         mailbox.append(turn(f"t{number}"), look_after=5)
     assert taken(mailbox.acquire(ANNA, 3, LEASE_SECONDS)) == ["t0", "t1", "t2"]
-
-
-def test_subjects_that_are_taken_at_one_moment_each_get_their_own_turns(
-    mailbox: Mailbox, redis: fakeredis.FakeRedis
-) -> None:
-    subjects = [Subject(tenant_id="acme", subject_id=f"user{number}") for number in range(16)]
-    for subject in subjects:
-        mailbox.append(turn(f"of {subject.subject_id}", subject=subject), look_after=5)
-    redis.script_flush()  # As a server that was started anew, which knows no script.
-    together = Barrier(len(subjects))
-
-    def take(subject: Subject) -> list[str]:
-        together.wait(10)
-        return taken(mailbox.acquire(subject, 1, LEASE_SECONDS))
-
-    with ThreadPoolExecutor(len(subjects)) as threads:
-        assert list(threads.map(take, subjects)) == [[f"of {subject.subject_id}"] for subject in subjects]
 
 
 def test_a_turn_comes_out_as_it_went_in(mailbox: Mailbox) -> None:
