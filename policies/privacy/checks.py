@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 import phonenumbers
-from stdnum import iban, luhn
+from stdnum import iban, isbn, luhn
 
 from policies.language.lexicon import word_set
 
@@ -42,16 +42,6 @@ TENS: Final = word_set("twenty thirty forty fourty fifty sixty seventy eighty ni
 SCALES: Final = word_set("hundred thousand and")
 _REPEATS: Final = {"double": 2, "triple": 3}
 _LIKE_STATES: Final = ("ed", "ing", "ly", "able", "ible", "ful", "less", "ical")
-_BEFORE_CHARS: Final = 24
-_OF_TIME: Final = word_set(
-    """in since from until till by of before after around january february march april may june july august september
-    october november december im seit en desde depuis od w nel"""
-)
-_SAID_OF_IT: Final = word_set(
-    """please thing things stupid silly funny cool awesome great nice brilliant hilarious ridiculous pretty rubbish
-    useless annoying boring long obvious friend kind patience needed first second something anything nothing everything
-    whatever mine yours theirs ours reset reminder prompt field list manager"""
-)
 _FUNCTION: Final = word_set(
     """a an the this that my your his her our their is are was were be been to of in on at for from with and or but so
     too very not i you we he she it they has have had can could will would do does did if as by than when because"""
@@ -173,6 +163,11 @@ def is_ip(value: str) -> bool:
         return False
 
 
+def is_isbn(value: str) -> bool:
+    """Tell whether a number of thirteen digits is that of a book; one of ten may as well be that of a telephone."""
+    return sum(map(str.isdigit, value)) == 13 and isbn.is_valid(value)
+
+
 @lru_cache(maxsize=4_096)
 def is_phone(value: str) -> bool:
     """Tell whether a number can be rung: by its sign of a foreign country, or by the plan of one of fifteen."""
@@ -203,34 +198,3 @@ def is_no_time_of_day(text: str, start: int, end: int) -> bool:
     value = text[start:end]
     is_time = len(value) == _CLOCK_DIGITS and value.isdigit() and int(value[:2]) < _HOURS and int(value[2:]) < _MINUTES
     return not (is_time and text[:start].rstrip().lower().endswith(" at"))
-
-
-def is_no_moment(text: str, start: int, end: int) -> bool:
-    """Return whether a number that opens something is neither a time of day ("opens at 0630") nor a year beside a month
-    or a preposition of time."""
-    value = text[start:end].strip("*#")
-    before = text[max(0, start - _BEFORE_CHARS) : start].rstrip().lower().rsplit(" ", 1)[-1]
-    is_year = re.fullmatch(r"(?:19|20)\d\d", value) is not None
-    return is_no_time_of_day(text, start, end) and not (is_year and before in _OF_TIME)
-
-
-def is_told_word(value: str) -> bool:
-    """Tell whether what is told as a password, a word agreed upon or an answer is one: a word or a few, of which none
-    is of grammar and not all say how it is."""
-    words = [word.strip(_EDGES).lower() for word in value.split()]
-    states = all(
-        word in _STATES or (len(word) > 5 and word.isalpha() and word.endswith(_LIKE_STATES)) for word in words
-    )
-    return not any(word in _FUNCTION or word in _SAID_OF_IT for word in words) and not states and len(value) >= 3
-
-
-def is_told_aside(value: str) -> bool:
-    """Tell whether what follows a comma is the password of which was told what it is: "my boat, Endeavour"."""
-    first = value.strip(_EDGES).split(" ")[0]
-    return is_told_word(value) and (first[:1].isupper() or is_mixed(first))
-
-
-def is_listed(text: str, start: int, end: int) -> bool:  # noqa: ARG001 (the form of all checks around a value)
-    """Return whether a name and its value stand alone between marks: ", password ricepudding"."""
-    before = text[max(0, start - _BEFORE_CHARS) : start]
-    return re.search(r"(?:^|[,:;/(–-]\s{0,2}|\band )[^\W\d_]{2,12}\s(?:is\s)?\Z", before) is not None

@@ -68,7 +68,7 @@ _SIGN: Final = rf"(?:{DIGIT_WORD}|{'|'.join(_LETTERS)}|\d|(?-i:[A-Z]))"
 
 def _is_phone(text: str, start: int, end: int) -> bool:
     value = text[start:end]
-    if _NOT_PHONE.fullmatch(value) or not 7 <= sum(map(str.isdigit, value)) <= 15:
+    if _NOT_PHONE.fullmatch(value) or not 7 <= sum(map(str.isdigit, value)) <= 15 or checks.is_isbn(value):
         return False
     around = text[max(0, start - _CONTEXT_CHARS) : start] + " | " + text[end : end + 12]
     return label_pattern(_PHONE_WORDS).search(around) is not None or checks.is_phone(value)

@@ -12,10 +12,6 @@ from typing import Final, Literal
 _WINDOW_CHARS: Final = 96
 """How much of a text, past the farthest place where a value may begin, a rule reads."""
 _LONGEST_WORD: Final = 256
-_VALUES: Final = ("value", "bare")
-"""Groups of a pattern that hold the value: the first that has matched."""
-_SENTENCE_CHARS: Final = 200
-"""How much of a sentence, before and behind a value, is read for what stands beside it."""
 _SENTENCE_END: Final = re.compile(r"[.!](?=\s)|\n\s*\n")
 """The end of a sentence or a paragraph: "Done. Next"."""
 _DIGIT: Final = re.compile(r"\d")
@@ -46,9 +42,7 @@ class Rule:
     Without `labels` the shape alone tells. With labels it must follow one of them: within `reach` characters of the
     same sentence, or, where `gap` is a pattern, right after what that matches. A rule that looks `back` has the value
     before the label and the gap between them. `unless` are words that make a label another thing when they stand right
-    before it ("zip code"). Of each group of `beside` a word must stand in the sentence of the value, and none of
-    `without` ("get into" and "shed" make a code of a number). `examples` are found by the rule, `counter` is left alone
-    by all rules.
+    before it ("zip code"). `examples` are found by the rule, `counter` is left alone by all rules.
     """
 
     name: str
@@ -61,8 +55,6 @@ class Rule:
     reach: int = 40
     look: Literal["ahead", "back"] = "ahead"
     unless: Sequence[str] = ()
-    beside: Sequence[Sequence[str]] = ()
-    without: Sequence[str] = ()
     check: Callable[[str], bool] | None = None
     check_around: Callable[[str, int, int], bool] | None = None
     point: bool = False
@@ -81,8 +73,7 @@ class Rule:
         """Yield what the rule finds. `lower` is the text in small letters, and `runs` are its `runs_of`. Linear in the
         length of the text."""
         if not self.labels:
-            if all(not _first_runs(tuple(group)).isdisjoint(runs) for group in self.beside):
-                yield from filter(None, map(self._checked, self.shape.finditer(text)))
+            yield from filter(None, map(self._checked, self.shape.finditer(text)))
         elif self._may_be_labelled(lower, runs):
             labels = [*label_pattern(tuple(self.labels)).finditer(text)]
             for label, following in zip_longest(labels, labels[1:]):
@@ -100,23 +91,12 @@ class Rule:
         return any(label in lower for label in self.labels)
 
     def _checked(self, match: re.Match[str]) -> Finding | None:
-        start, end = match.span(next((name for name in _VALUES if name in match.re.groupindex and match[name]), 0))
+        start, end = match.span("value") if "value" in match.re.groupindex else match.span()
         if self.check is not None and not self.check(match.string[start:end]):
             return None
         if self.check_around is not None and not self.check_around(match.string, start, end):
             return None
-        if (self.beside or self.without) and not self._is_in_company(match.string, start, end):
-            return None
         return Finding(self.name, start, end, self.placeholder, self.point)
-
-    def _is_in_company(self, text: str, start: int, end: int) -> bool:
-        """Return whether a value's sentence has a word of each group beside it, and none that makes it harmless."""
-        begin = max(0, start - _SENTENCE_CHARS)
-        begin = max((found.end() for found in _SENTENCE_END.finditer(text, begin, start)), default=begin)
-        stop = _SENTENCE_END.search(text, end, end + _SENTENCE_CHARS)
-        sentence = text[begin : stop.start() if stop else end + _SENTENCE_CHARS]
-        has = (label_pattern(tuple(group)).search(sentence) is not None for group in self.beside)
-        return all(has) and not (self.without and label_pattern(tuple(self.without)).search(sentence))
 
     def _is_unmade(self, text: str, at: int) -> bool:
         return bool(self.unless) and text[max(0, at - 24) : at].lower().rstrip().endswith(tuple(self.unless))
@@ -147,12 +127,6 @@ def find_all(text: str, rules: Sequence[Rule]) -> list[Finding]:
     runs = runs_of(lower)
     has_digit = _DIGIT.search(text) is not None
     return [finding for rule in rules if has_digit or not rule.numeric for finding in rule.find(text, lower, runs)]
-
-
-@lru_cache(maxsize=256)
-def _first_runs(words: tuple[str, ...]) -> frozenset[str]:
-    """Return what of letters and digits each of some words begins with."""
-    return frozenset(run[0] for run in map(_RUN.search, words) if run)
 
 
 def runs_of(lower: str) -> frozenset[str]:

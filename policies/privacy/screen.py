@@ -21,7 +21,6 @@ from policies.topics import is_about
 from schema import MAX_TURN_BYTES, Policy, Screening, Verdict
 from schema.policy import Handling
 
-_SECRETS: Final = (*secrets.RULES, *told_secrets.RULES)
 _PERSONAL: Final = (*identifiers.RULES, *addresses.RULES)
 _ROUNDS: Final = 4
 _REMEMBERED_CHARS: Final = 2_000
@@ -30,6 +29,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 """A word of two letters or more: "is"."""
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
 """What stands in the place of what was masked: "[email]"."""
+_SECRET: Final = "[secret]"
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
 """The end of a sentence or a line: "Done. Next"."""
 _HOLLOW: Final = word_set(
@@ -86,9 +86,9 @@ def screen(
 def masked_in(text: str, policy: Policy) -> tuple[str, ...]:
     """Return the secrets that a text tells, and the personal identifiers that the policy masks, as they stand in it."""
     seen = plain(text)
-    rules = _SECRETS if policy.personal_identifiers == "keep" else (*_SECRETS, *_PERSONAL)
-    found = (_as_written(finding, seen) for finding in find_all(seen.text, rules))
-    return tuple(text[finding.start : finding.end] for finding in found)
+    hidden, personal = _found(seen.text)
+    shown = hidden if policy.personal_identifiers == "keep" else hidden + personal
+    return tuple(text[finding.start : finding.end] for finding in (_as_written(one, seen) for one in shown))
 
 
 def tells_only_masks(summary: str, name: str | None) -> bool:
@@ -131,8 +131,8 @@ def _settle(text: str, identifiers: Handling) -> tuple[str, tuple[str, ...], boo
     identified = False
     for _ in range(_ROUNDS):
         seen = plain(text)
-        hidden = [*find_all(seen.text, _SECRETS), *seeds.find(seen.text), *tables.find(seen.text)]
-        personal = [] if identifiers == "keep" else find_all(seen.text, _PERSONAL)
+        hidden, named = _found(seen.text)
+        personal = [] if identifiers == "keep" else named
         findings = [_as_written(finding, seen) for finding in hidden + _apart_from(hidden, personal)]
         if not findings:
             return text, tuple(reasons), identified, False
@@ -145,13 +145,21 @@ def _settle(text: str, identifiers: Handling) -> tuple[str, tuple[str, ...], boo
     return "", tuple(reasons), identified, True
 
 
+def _found(text: str) -> tuple[list[Finding], list[Finding]]:
+    """Return the secrets and the personal identifiers of a text. What a rule knows by name is called by it."""
+    hidden = [*find_all(text, secrets.RULES), *seeds.find(text), *tables.find(text)]
+    personal = find_all(text, _PERSONAL)
+    told = [*told_secrets.find(text, words=not hidden and _SECRET not in text)]
+    return hidden + _apart_from(hidden + personal, told), personal
+
+
 def _as_written(finding: Finding, seen: Plain) -> Finding:
     start, end = seen.span(finding.start, finding.end)
     return replace(finding, start=start, end=end)
 
 
-def _apart_from(hidden: list[Finding], personal: list[Finding]) -> list[Finding]:
-    """Return the personal identifiers that no secret overlaps: a card's digits are no phone number."""
+def _apart_from(hidden: list[Finding], others: list[Finding]) -> list[Finding]:
+    """Return what no secret overlaps: a card's digits are no phone number."""
     taken = sorted((f.start, f.end) for f in hidden)
     furthest = list(accumulate((end for _, end in taken), max))
     starts = [start for start, _ in taken]
@@ -160,7 +168,7 @@ def _apart_from(hidden: list[Finding], personal: list[Finding]) -> list[Finding]
         before = bisect_left(starts, finding.end)
         return before == 0 or furthest[before - 1] <= finding.start
 
-    return [finding for finding in personal if is_apart(finding)]
+    return [finding for finding in others if is_apart(finding)]
 
 
 def _with_whole_sentences(findings: list[Finding], text: str) -> list[Finding]:

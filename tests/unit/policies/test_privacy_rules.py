@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.privacy import addresses, identifiers, secrets, told_secrets
+from policies.privacy import addresses, identifiers, secrets
 from policies.privacy.rules import Rule, find_all, runs_of
 from policies.privacy.screen import screen
 from schema import MAX_TURN_BYTES, Verdict
 from tests.growth import assert_grows_linearly
 from tests.unit.policies.builders import POLICY
 
-RULES = (*secrets.RULES, *told_secrets.RULES, *identifiers.RULES, *addresses.RULES)
+RULES = (*secrets.RULES, *identifiers.RULES, *addresses.RULES)
 ROWS = [pytest.param(rule, id=f"{number}-{rule.name}") for number, rule in enumerate(RULES)]
 
 

@@ -143,6 +143,7 @@ def test_numbers_and_phrases_are_found_in_every_guise(text: str, secret: str) ->
         "I drive a 2015 Honda Civic with 120000 miles.",
         "It was a sin to sell the 1967 Mustang.",
         "My username in the game is hard to pronounce.",
+        "The ISBN of my book is 978-3-16-148410-0, it's out since October!",
         "I flew LH1234 to Munich and take B12 and D3 every day.",
         "The combo meal costs 1200 yen, and the first half of my card game starts with two decks.",
         "They came in with 1200 guests; my friend sent me 250000 euros by mistake.",
