@@ -56,6 +56,11 @@ def language_of(text: str, otherwise: str = ENGLISH) -> str:
     return otherwise if english == 0 else ENGLISH
 
 
+def is_common(word: str, language: str) -> bool:
+    """Return whether a word is one of the commonest of a language: "Los" of Spanish."""
+    return word.lower() in _words().get(language, frozenset())
+
+
 def _reads_as_english(words: list[str], english: int) -> bool:
     """Return whether it is English: fewer than four words get the benefit of the doubt, unless one is a common word of
     another language."""

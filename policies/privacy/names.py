@@ -71,6 +71,8 @@ _THIRD_PERSON: Final = re.compile(r" [a-z]{2,24}(?:s|ed)\b")
 """A verb of somebody else behind their name: " wears"."""
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|we|our|us|[Tt]he user)\b")
 """Whoever speaks, or the user: what follows may be theirs: "my"."""
+_PREDICATIVE: Final = r"\b(?:is|are|am|was|were|be|been|an?|the|as|to|into|becomes?|became|practi[cs]ing|devout) "
+"""Before what somebody is: "is "."""
 _ARTICLE: Final = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)
 """Before a thing, and no person: "an "."""
 _FORMAL: Final = re.compile(r"(?:Mr|Mrs|Ms|Dr|Miss|Prof)\b\.? ")
@@ -134,20 +136,40 @@ def names_in(sentence: str, people: Sequence[str], things: Sequence[str], own: S
     people and of anything else; `own` are the user's."""
     mine = {name.lower() for name in own}
     names: dict[str, None] = {}
-    shouted = sentence.upper() == sentence
-    if not shouted:
-        for run in _RUN.finditer(sentence):
-            for name in _of_run(run[0], at_start=not sentence[: run.start()].strip("\"“' ")):
-                if _may_be_person(name, sentence, run, people, things):
-                    names[name] = None
+    for name, run in capitals_in(sentence):
+        if _may_be_person(name, sentence, run, people, things):
+            names[name] = None
     if language_of(sentence) == ENGLISH:
         for match in (*_relatives(sentence), *_subjects(sentence), *_owners(sentence)):
             if name := _until_no_name(match["name"]):
                 names[name] = None
-    for name in (*map(_without_kin, people), *_HANDLE.findall(sentence)):
+    for name in (*map(_without_kin, people), *handles_in(sentence)):
         if name in sentence:
             names[name] = None
-    return tuple(name for name in names if not _is_own(name, mine) and _tells_somebody(name))
+    return tuple(
+        name
+        for name in names
+        if not _is_own(name, mine) and _tells_somebody(name) and not _is_said_of_somebody(name, sentence)
+    )
+
+
+def capitals_in(sentence: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield what may be a name by its capital letters, without what stands before it, and the words it stands in;
+    nothing where all is in capitals."""
+    if sentence.upper() != sentence:
+        for run in _RUN.finditer(sentence):
+            for name in _of_run(run[0], at_start=not sentence[: run.start()].strip("\"“' ")):
+                yield name, run
+
+
+def _is_said_of_somebody(name: str, sentence: str) -> bool:
+    """Return whether what looks like a name is what somebody is: "is Sikh", "converted to Islam"."""
+    return is_sensitive(name) and re.search(rf"{_PREDICATIVE}{re.escape(name)}(?!\w)", sentence) is not None
+
+
+def handles_in(sentence: str) -> list[str]:
+    """Return what people are called where they write: "@bigjoe92"."""
+    return _HANDLE.findall(sentence)
 
 
 def _without_kin(name: str) -> str:
@@ -177,7 +199,7 @@ def _may_be_person(name: str, sentence: str, run: re.Match[str], people: Sequenc
         return True
     if _ARTICLE.search(sentence[: run.start()]) and not name.endswith("s"):
         return False
-    if any(name in thing or thing in name for thing in things) or _is_sensitive(name):
+    if any(name in thing or thing in name for thing in things) or is_sensitive(name):
         return False
     if language_of(sentence) != ENGLISH:
         return re.match(rf"(?: {_PREDICATE_ELSEWHERE}|(?:['’]s)? ?{_PREDICATE})", after) is not None
@@ -213,14 +235,14 @@ def _subjects(sentence: str) -> Iterator[re.Match[str]]:
     at = 0
     while match := _SUBJECT.search(sentence, at):
         at = match.start() + 1
-        if _is_sensitive(match["rest"]) and not _is_sensitive(match["name"]) and not _is_noun(match["name"]):
+        if is_sensitive(match["rest"]) and not is_sensitive(match["name"]) and not _is_noun(match["name"]):
             yield match
 
 
 def _owners(sentence: str) -> Iterator[re.Match[str]]:
     """Yield whose illness, faith or deed it is: "rosa's cancer"."""
     for match in _OWNER.finditer(sentence):
-        if _is_sensitive(match["rest"]) and not _is_noun(match["name"]):
+        if is_sensitive(match["rest"]) and not _is_noun(match["name"]):
             yield match
 
 
@@ -238,7 +260,7 @@ def _until_no_name(words: str) -> str:
         remaining = remaining[1:]
     for part in remaining:
         is_smaller = bool(kept_words) and kept_words[0][0].isupper() and part[0].islower() and not _is_particle(part)
-        if is_smaller or is_no_name(part) or part.lower() in KIN or _ADVERBIAL.search(part) or _is_sensitive(part):
+        if is_smaller or is_no_name(part) or part.lower() in KIN or _ADVERBIAL.search(part) or is_sensitive(part):
             break
         kept_words.append(part)
     while kept_words and _is_particle(kept_words[-1]):
@@ -261,7 +283,8 @@ def _is_particle(word: str) -> bool:
     return re.fullmatch(_PARTICLE, word.lower()) is not None
 
 
-def _is_sensitive(text: str) -> bool:
+def is_sensitive(text: str) -> bool:
+    """Return whether a text speaks of a special category of personal data."""
     return any(is_of(kind, text) for kind in SPECIAL)
 
 

@@ -73,6 +73,12 @@ _PLACES: Final = re.compile(
     re.IGNORECASE,
 )
 """A word of health or belief that tells nobody's: "hospital"."""
+_SUBJECT_MATTER: Final = re.compile(
+    r" (?:research\w*|scientists?|specialists?|surgeons?|nurses?|professors?|lecturers?|teachers?|stud(?:y|ies)|"
+    r"charit\w+|fundrais\w+|awareness|campaign\w*|novels?|books?|films?|series|podcasts?|documentar\w+|museum|insurance)\b",
+    re.IGNORECASE,
+)
+"""What makes a word before it one of work or of reading: "cancer researcher"."""
 _CALLED: Final = {
     name: kind
     for kind, names in {
@@ -101,7 +107,10 @@ def is_of(kind: str, text: str) -> bool:
 
 def special_places(text: str) -> tuple[int, ...]:
     """Return where a text speaks of a special category of personal data. That somebody is in a place for it, or is of a
-    profession for it, does not count: who meets Ana at the hospital says nothing of Ana's health."""
+    profession for it, or reads of it, does not count: who meets Ana at the hospital says nothing of Ana's health."""
     return tuple(
-        match.start() for kind in SPECIAL for match in _KINDS[kind].finditer(text) if not _PLACES.fullmatch(match[0])
+        match.start()
+        for kind in SPECIAL
+        for match in _KINDS[kind].finditer(text)
+        if not _PLACES.fullmatch(match[0]) and not _SUBJECT_MATTER.match(text, match.end())
     )

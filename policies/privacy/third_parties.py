@@ -8,8 +8,11 @@ from typing import Final
 
 from policies.language.lexicon import word_set
 from policies.language.people import NAMELIKE
-from policies.privacy.names import NO_NAMES, is_no_name, names_in, without_lead, words_of
+from policies.privacy import sensitive_head
+from policies.privacy.name_evidence import people_in
+from policies.privacy.names import NO_NAMES, is_no_name, is_sensitive, names_in, without_lead, words_of
 from policies.privacy.sensitive import special_places
+from policies.privacy.sensitive_head import LIKELY, SURELY, as_read
 from schema import Candidate, Memory
 
 PLACEHOLDER: Final = "[person]"
@@ -79,18 +82,24 @@ _COMMON: Final = word_set("will may can art mark bill grace hope faith joy rose 
 def told_of(candidate: Candidate | Memory, own_names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of others of whom the summary tells something sensitive, each whole ("Anna Kowalska-Nowak").
 
-    What a sentence tells is taken to be of all whom it names, unless the user is named last before it. `own_names` are
-    the user's; "Maya's sister Karin" is Karin, not Maya.
+    What a sentence tells is taken to be of all whom it names, unless the user is named last before it and the head
+    takes it for none of theirs. `own_names` are the user's; "Maya's sister Karin" is Karin, not Maya.
     """
     text = candidate.summary
     own = tuple(dict.fromkeys(part for name in (*own_names, _USER) if name for part in (name, *words_of(name))))
     people = [entity.text for entity in candidate.entities if entity.type == "PERSON"]
     things = [entity.text for entity in candidate.entities if entity.type in _SURE]
     names: dict[str, None] = {}
-    for sentence, places in _sensitive_sentences(text):
-        named = names_in(sentence, people, things, own)
-        if not all(_is_of_the_user(sentence, offset, own, named) for offset in places):
-            names |= {name: None for name in named if not _is_pet(name, text) and not _is_of_a_work(name, text)}
+    for sentence, places in _sentences(text):
+        named = names_in(sentence, people, things, own) if places else ()
+        inside = {match.start() for name in named if is_sensitive(name) for match in _found(name, sentence)}
+        told = [offset for offset in places if offset not in inside]
+        if all(_is_of_the_user(sentence, offset, own, named) for offset in told):
+            named = people_in(sentence, people, things, own)
+            least = SURELY if told else LIKELY
+            if not named or sensitive_head.chance(as_read(sentence, named, own)) <= least:
+                continue
+        names |= {name: None for name in named if not _is_pet(name, text) and not _is_of_a_work(name, text)}
     names = {name: None for name in names if name.lower() not in NAMELIKE}
     name_words = {
         part: None for name in names for part in words_of(name) if part.lower() not in {n.lower() for n in own}
@@ -136,7 +145,7 @@ def may_name_others(text: str, own_names: Iterable[str] = ()) -> bool:
     if _REST_OF_A_NAME.search(text):
         return True
     own = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in (*own_names, _USER) if name))
-    for sentence, places in _sensitive_sentences(text):
+    for sentence, places in _sentences(text):
         for offset in places:
             pronoun = _WHOSE.search(sentence[:offset])
             before = sentence[: pronoun.start()] if pronoun else ""
@@ -154,9 +163,9 @@ def claim_words(text: str, own_names: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for word in words_of(text) if not is_no_name(word) and word.lower() not in own)
 
 
-def _sensitive_sentences(text: str) -> Iterator[tuple[str, list[int]]]:
-    """Yield the sentences that tell something sensitive, and where in them; one that refers back ("She has HIV.") with
-    the one before it."""
+def _sentences(text: str) -> Iterator[tuple[str, list[int]]]:
+    """Yield the sentences, and where in them a word of something sensitive stands; one that refers back ("She has
+    HIV.") with the one before it."""
     frame = _QUOTED.match(text)
     begin = frame.end() if frame else 0
     ends = [m.end() for m in _SENTENCE_END.finditer(text, begin) if not _TITLE_END.search(text[: m.end()])]
@@ -165,8 +174,6 @@ def _sensitive_sentences(text: str) -> Iterator[tuple[str, list[int]]]:
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else len(text)
         inside = [offset for offset in places if start <= offset < end]
-        if not inside:
-            continue
         begin = starts[number - 1] if number and _REFERS_BACK.match(text, start) else start
         yield text[begin:end], [offset - begin for offset in inside]
 
