@@ -10,7 +10,7 @@ from policies.privacy.sensitive_head import LIKELY, as_read
 from policies.privacy.third_parties import told_of
 from schema import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
-from tests.unit.policies.test_third_parties import candidate
+from tests.unit.policies.builders import candidate
 
 SENSITIVE = (
     ("My mate Robbo is back on the booze, he fell asleep in the bus shelter.", "Robbo"),
