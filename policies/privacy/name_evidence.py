@@ -46,7 +46,7 @@ _OPENS: Final = re.compile(r"(?:\A|[.!?:,;] |\b(?:bei|mit|von|für|und) )[\"“�
 _DOES: Final = re.compile(r",? [a-zß-öø-ÿ]")
 """A verb, most likely, behind a name: " zit"."""
 _INITIALS: Final = re.compile(r"(?<![\w.])(?:[^\W\d_a-zß-öø-ÿ]\.){1,3}(?= [a-zß-öø-ÿ])")
-"""Initials in place of a name: "T.K."."""
+"""Initials in place of a name: "T.K. called"."""
 
 
 _NEAR_CHARS: Final = 80

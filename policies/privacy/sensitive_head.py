@@ -33,6 +33,7 @@ _SOMEBODY_ELSE: Final = SOMEBODY.lower()
 _FILE: Final = "sensitive_head.npz"
 _WORDS: Final = "sensitive_words.toml"
 _WORD: Final = re.compile(r"[^\W\d_]{1,32}(?:['-][^\W\d_]{1,32})*")
+"""A word: "she's"."""
 _SELF: Final = word_set(
     "i i'm i've i'd im me my we us our ich mich mir mein meine meinen meiner wir uns je j'ai me moi mon ma mes nous "
     "yo mi mis tengo soy estoy tomo mam jestem mój moja mnie"

@@ -38,7 +38,7 @@ def test_names_stay_where_nothing_sensitive_is_told(text: str, name: str) -> Non
 
 
 def test_what_the_user_tells_of_themselves_takes_no_name() -> None:
-    assert told_of(candidate("Maya has been sober for a year and Robbo drives them home."), ("Maya",)) == ()
+    assert told_of(candidate("Maya has diabetes and Robbo cooks for them."), ("Maya",)) == ()
 
 
 def test_a_faith_that_somebody_has_is_no_name() -> None:
