@@ -21,6 +21,15 @@ _N = (
 _PART = r"(?: (?P<part>morning|afternoon|evening|night|arvo))?"
 _DOM = r"(?:3[01]|[12]\d|0?[1-9])"
 _TH = r"(?:st|nd|rd|th)"
+SPELLED: Final = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+    "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh",
+    "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
+)  # fmt: skip
+"""The days of a month in words, from the first on."""
+_IN_WORDS: Final = "|".join(word.replace("-", "[- ]") for word in reversed(SPELLED))
 _Y = r"(?P<y>(?:19|20)\d\d)"
 _THAT_YEAR = r"(?:of )?(?P<that>this|next|last) year\b"
 _TO = rf"(?: ?(?:-|–|to|until|till|and|&) ?(?:the )?(?P<d2>{_DOM}){_TH}?)?"
@@ -29,12 +38,15 @@ _ANY_UNIT = r"(?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|fortnights?|month
 _SEASON = r"spring|summer|autumn|fall|winter"
 
 HOLIDAY: Final = (
-    r"(?:valentine['’]?s day|christmas eve|christmas day|boxing day|new year['’]?s eve|new year['’]?s day|halloween)"
+    r"(?:valentine['’]?s day|st\.? patrick['’]?s day|st\.? george['’]?s day|may day|juneteenth|canada day|bastille day|"
+    r"bonfire night|guy fawkes night|remembrance day|veterans day|anzac day|australia day|burns night|hogmanay|"
+    r"christmas eve|christmas day|boxing day|new year['’]?s eve|new year['’]?s day|halloween)"
 )
 
 HINT: Final = re.compile(
     r"\d|yesterday|today|tonight|tomorrow|morning|afternoon|evening|night|week|month|year|days?\b|spring|summer|autumn|"
-    rf"fall|winter|fortnight|ago\b|valentine|christmas|boxing|new year|halloween|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
+    rf"fall|winter|fortnight|ago\b|valentine|christmas|boxing|new year|hogmanay|juneteenth|halloween|"
+    rf"\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
     re.IGNORECASE,
 )
 """What every text with a date has: "3", "next week"."""
@@ -74,11 +86,21 @@ FORMS: Final = (
     ),
     _form(
         "day_month",
-        rf"(?:the )?(?P<d>{_DOM}|first){_TH}?{_TO}(?: of)? (?P<m>{MONTH})\b(?:\.?,? (?:{_Y}|{_THAT_YEAR}))?(?!\d)",
+        rf"(?:the )?(?P<d>{_DOM}|{_IN_WORDS}){_TH}?{_TO}(?: of)? (?P<m>{MONTH})\b"
+        rf"(?:\.?,? (?:{_Y}|{_THAT_YEAR}))?(?!\d)",
         "the 20th of Feb",
         "12 May next year",
         "7th to 11th November",
         "first of May",
+        "the twenty-third of August",
+    ),
+    _form(
+        "day_of_month",
+        rf"(?:the (?P<d>{_DOM}{_TH}?|(?:{_IN_WORDS})(?= of))|(?P<d_>{_DOM}{_TH}|{_DOM}(?= ?(?:-|–|to|until|and|&))))"
+        rf"{_TO} (?:of )?(?P<which>this|next|last|the same) month\b(?!['’]s)",
+        "the 19th of next month",
+        "14 to 16 this month",
+        "the twenty-third of this month",
     ),
     _form(
         "month_day",
@@ -112,9 +134,11 @@ FORMS: Final = (
     ),
     _form(
         "ago",
-        rf"{_N} {_ANY_UNIT} (?:ago|back)(?:,? (?:this |last |in |come )?(?P<anchor>today|week|month|{MONTH}))?\b",
+        rf"{_N} {_ANY_UNIT} (?:ago|back)(?:,? (?:this |last |in |come )?"
+        rf"(?P<anchor>today|yesterday|tomorrow|week|month|{MONTH}))?\b",
         "three years ago",
         "five years ago today",
+        "three years ago yesterday",
         "a couple of months back",
     ),
     _form(

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import Final
 
+from policies.language.date_grammar import SPELLED
 from policies.language.habits import comes_weekly, weekday_number
 from policies.language.spans import (
     MONTHS,
@@ -39,12 +40,16 @@ _NUMBERS: Final = {
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
 }  # fmt: skip
 _HOLIDAYS: Final = {
-    "valentines day": (2, 14), "christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26),
+    "valentines day": (2, 14), "st patricks day": (3, 17), "st georges day": (4, 23), "may day": (5, 1),
+    "juneteenth": (6, 19), "canada day": (7, 1), "bastille day": (7, 14), "bonfire night": (11, 5),
+    "guy fawkes night": (11, 5), "remembrance day": (11, 11), "veterans day": (11, 11), "anzac day": (4, 25),
+    "australia day": (1, 26), "burns night": (1, 25), "hogmanay": (12, 31), "christmas eve": (12, 24),
+    "christmas day": (12, 25), "boxing day": (12, 26),
     "new years eve": (12, 31), "new years day": (1, 1), "halloween": (10, 31),
 }  # fmt: skip
 _THAT_YEAR: Final = {"last": -1, "this": 0, "next": 1}
 _VAGUE: Final = frozenset({"few", "couple", "several"})
-_ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1}
+_ORDINALS: Final = {word: number for number, word in enumerate(SPELLED, 1)} | {"last": -1}
 _YEARLY = re.compile(r"\b(?:birthday|bday|b-day|anniversary|born)\b", re.IGNORECASE)
 """What comes back each year at its date: "her birthday on 3 May"."""
 _BY = re.compile(r"\b(?:by|before) the $", re.IGNORECASE)
@@ -125,21 +130,36 @@ def _day_of_month_named(mention: DateMention) -> Span | None:
     """ "June 5", "the 5th of June", "7th to 11th November": the first day, written with the last."""
     if _YEARLY.search(mention.text) and not (mention["y"] or mention["that"]):
         return None
-    number = mention["d"]
-    day = int(number) if number.isdigit() else _ORDINALS[number]
+    day = _day_number(mention)
     if mention["y"] or mention["that"]:
         year = int(mention["y"] or mention.today.year + _THAT_YEAR[mention["that"]])
         meant: date | None = date(year, month_number(mention["m"]), day)
     else:
         meant = _yearly(month_number(mention["m"]), day, mention)
-    if meant is None or not mention["d2"]:
-        return of_day(meant) if meant else None
-    last = meant.replace(day=int(mention["d2"]))
-    return replace(of_day(meant), text=f"{meant.day}-{written_day(last)}")
+    return _to_the_last(meant, mention) if meant else None
+
+
+def _day_number(mention: DateMention) -> int:
+    number = mention["d"]
+    digits = number.rstrip("stndrh")
+    return int(digits) if digits.isdigit() else _ORDINALS[number.replace(" ", "-")]
+
+
+def _to_the_last(first: date, mention: DateMention) -> Span:
+    """Return the day, written with the last where there are several: "7-11 November 2026"."""
+    if not mention["d2"]:
+        return of_day(first)
+    return replace(of_day(first), text=f"{first.day}-{written_day(first.replace(day=int(mention['d2'])))}")
+
+
+def _day_of_month(mention: DateMention) -> Span:
+    """Read "the 19th of next month", "14 to 16 this month"."""
+    month = shifted(mention.today, {"next": 1, "last": -1}.get(mention["which"], 0))
+    return _to_the_last(date(*month, _day_number(mention)), mention)
 
 
 def _holiday(mention: DateMention) -> Span | None:
-    meant = _yearly(*_HOLIDAYS[re.sub("['’]", "", mention["holiday"])], mention)
+    meant = _yearly(*_HOLIDAYS[re.sub("['’.]", "", mention["holiday"])], mention)
     return of_day(meant) if meant else None
 
 
@@ -183,7 +203,7 @@ def _deictic(mention: DateMention) -> Span:
 
 def _weekday(mention: DateMention) -> Span | None:
     which, today = mention["which"], mention.today
-    ahead = mention.looks is Looks.AHEAD
+    ahead = mention.looks in (Looks.AHEAD, Looks.UNKNOWN)
     if not which and comes_weekly(mention.text, mention.match.start("wd"), mention.match.end("wd"), ahead=ahead):
         return None
     target = weekday_number(mention["wd"])
@@ -253,14 +273,11 @@ def _counted(mention: DateMention, sign: int, start: date | None = None) -> Span
 
 
 def _year_ago_at(mention: DateMention) -> Span:
-    """ "five years ago today", "two years ago this May"."""
+    """ "five years ago today", "three years ago yesterday", "two years ago this May"."""
     year, anchor = mention.today.year - mention.count(), mention["anchor"]
-    if anchor == "today":
-        return of_day(
-            mention.today.replace(
-                year=year, day=min(mention.today.day, 28) if mention.today.month == 2 else mention.today.day
-            )
-        )
+    if anchor in ("today", "yesterday", "tomorrow"):
+        near = mention.today + timedelta(days={"today": 0, "yesterday": -1, "tomorrow": 1}[anchor])
+        return of_day(near.replace(year=year, day=min(near.day, 28) if near.month == 2 else near.day))
     if anchor == "week":
         return of_month(year, mention.today.month)
     return of_month(year, mention.today.month if anchor == "month" else month_number(anchor))
@@ -346,8 +363,6 @@ def _nth_of_month(mention: DateMention) -> Span | None:
 def _day_alone(mention: DateMention) -> Span | None:
     """Read "the 20th": of the month named just before, else the next one after the day named, else the nearest."""
     number = int(mention["d"])
-    if _YEARLY.search(mention.text) and mention.before is None:
-        return None
     begin, back = mention.today, mention.looks is Looks.BACK
     limit = _BY.search(mention.text, 0, mention.match.start())
     if mention.before is not None and mention.before.granularity in ("day", "month") and not limit:
@@ -367,6 +382,7 @@ RESOLVED: Final[Mapping[str, Resolve]] = {
     "digits": _digits,
     "nth_of_month": _nth_of_month,
     "day_month": _day_of_month_named,
+    "day_of_month": _day_of_month,
     "month_day": _day_of_month_named,
     "month_year": _month_and_year,
     "beyond": _beyond,

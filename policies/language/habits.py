@@ -14,7 +14,7 @@ _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _ANY_DAY: Final = rf"(?:{DAY}|mon|tues?|weds?|thurs?|thu|fri|sat|sun)"
 _WEEKDAY: Final = re.compile(rf"(?:{_ANY_DAY}\b(?! the )|{HOLIDAY})", re.IGNORECASE)
 """A date that begins with a weekday or a holiday: "Friday night"; with "next" before it, it is of one week."""
-_AND_DAY: Final = rf"(?:(?:,?(?: and| &| or)?) {_ANY_DAY}\b|/{_ANY_DAY}\b)"
+_AND_DAY: Final = rf"(?:(?:,?(?: and| &| or| n)?) {_ANY_DAY}\b|/{_ANY_DAY}\b)"
 _WEEKLY: Final = re.compile(
     rf"\b(?:(?:every|each) {DAY}{_AND_DAY}+|{_ANY_DAY}(?:{_AND_DAY}{{2,}}|/{_ANY_DAY}\b)|"
     rf"{_ANY_DAY}{_AND_DAY}+ (?:mornings|afternoons|evenings|nights)\b)",

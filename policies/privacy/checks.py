@@ -151,7 +151,7 @@ def spoken_digits(value: str) -> int:
 
 def is_id(value: str) -> bool:
     """Tell whether a value is long enough for an identifier, and no date."""
-    date = re.match(r"(?:19|20)\d\d(?:$|\W)|\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d\d$", value)
+    date = re.match(r"(?:19|20)\d\d(?:$|\W)|\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d\d\W*$", value)
     return sum(map(str.isalnum, value)) >= 5 and has_digit(value) and not date
 
 

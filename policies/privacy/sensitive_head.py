@@ -23,10 +23,10 @@ from policies.language.flags import MAX_CHARS
 from policies.language.heads import weighed
 from policies.language.lexicon import word_set
 
-LIKELY: Final = 0.5
+LIKELY: Final = 0.6
 """From which chance on names go."""
-SURELY: Final = 0.8
-"""And from which where the words that say what is sensitive seem to be of the user."""
+SURELY: Final = 0.85
+"""And from which where no word of the sentence is said of such things, or those that are seem to be of the user."""
 SOMEBODY: Final = "Xx"
 """What the head reads in place of every name of another: who it is tells nothing."""
 _SOMEBODY_ELSE: Final = SOMEBODY.lower()

@@ -96,8 +96,7 @@ def told_of(candidate: Candidate | Memory, own_names: Iterable[str]) -> tuple[st
         told = [offset for offset in places if offset not in inside]
         if all(_is_of_the_user(sentence, offset, own, named) for offset in told):
             named = people_in(sentence, people, things, own)
-            least = SURELY if told else LIKELY
-            if not named or sensitive_head.chance(as_read(sentence, named, own)) <= least:
+            if not named or not _is_likely_sensitive(as_read(sentence, named, own), of_user=bool(told)):
                 continue
         names |= {name: None for name in named if not _is_pet(name, text) and not _is_of_a_work(name, text)}
     names = {name: None for name in names if name.lower() not in NAMELIKE}
@@ -105,6 +104,13 @@ def told_of(candidate: Candidate | Memory, own_names: Iterable[str]) -> tuple[st
         part: None for name in names for part in words_of(name) if part.lower() not in {n.lower() for n in own}
     }
     return tuple(dict.fromkeys((*names, *name_words)))
+
+
+def _is_likely_sensitive(text: str, *, of_user: bool) -> bool:
+    """Return whether a sentence as the head reads it likely tells something sensitive of somebody else; `of_user` says
+    that its words for such things seem to be of the user."""
+    least = SURELY if of_user or not sensitive_head.classes_of(text) else LIKELY
+    return sensitive_head.chance(text) > least
 
 
 def without_names(text: str, names: Sequence[str]) -> str:

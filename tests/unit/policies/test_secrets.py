@@ -140,6 +140,7 @@ def test_numbers_and_phrases_are_found_in_every_guise(text: str, secret: str) ->
         "I bought milk, eggs, bread, butter, cheese, apples, pears, rice, beans, pasta, salt, pepper and tea.",
         "The years 2019 2020 2021 2022 were hard.",
         "My passport expires on 12 March 2027 and my license in 2028.",
+        "My passport is expiring on 31/08/2027.",
         "I drive a 2015 Honda Civic with 120000 miles.",
         "It was a sin to sell the 1967 Mustang.",
         "My username in the game is hard to pronounce.",
