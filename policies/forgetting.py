@@ -25,7 +25,7 @@ _IDLE: Final = contents(
         "knew heard hear keep kept save saved store stored never pretend rather prefer undo unsay take back out away "
         "trace mind please ok okay sorry thanks happened going matter remark comment opinion ever drop bin lose ditch "
         "scrap discard withdraw retract strike purge clean clear vanish disappear retain reason need call good kind "
-        "let leave "
+        "let leave request scrub unsee unsaid throw trash toss kindly consider shouldn't "
         "pray must should could would hey haha lol oh actually just kindly abt whole gone longer left stay rid"
     )
 )

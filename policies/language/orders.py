@@ -228,7 +228,8 @@ def _by_head(sentence: str, offset: int, text: str, judgement: Judgement, forms:
     words = text[offset : offset + len(sentence)]
     about = (words.partition(": ")[2] or words).strip()
     if judgement.intent == "forget":
-        about = _without_lead(words.strip(), forms)
+        cut = forms.next_clause.search(words)
+        about = _without_lead((words[: cut.start()] if cut and cut.start() else words).strip(), forms)
     return Order(judgement.intent, about, False, "thing", doubt, offset, offset + len(sentence))
 
 

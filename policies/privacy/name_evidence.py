@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from policies.language.languages import ENGLISH, OTHER, is_common, language_of
-from policies.privacy.names import capitals_in, handles_in, is_sensitive, words_of
+from policies.privacy.names import capitals_in, handles_in, is_sensitive, may_be_subject, words_of
 
 _GERMAN: Final = "de"
 _WHOSE: Final = (
@@ -49,6 +49,7 @@ _INITIALS: Final = re.compile(r"(?<![\w.])(?:[^\W\d_a-zß-öø-ÿ]\.){1,3}(?= [a
 """Initials in place of a name: "T.K. called"."""
 
 
+_OPENING: Final = "\"“„' "
 _NEAR_CHARS: Final = 80
 """How much is read before and behind a name."""
 
@@ -74,6 +75,8 @@ def people_in(sentence: str, people: Sequence[str], things: Sequence[str], own: 
             start = run.start() + run[0].index(name)
             end = start + len(name)
             before, after = sentence[max(0, start - _NEAR_CHARS) : start], sentence[end : end + _NEAR_CHARS]
+            if not before.strip(_OPENING) and " " not in name and not (is_taken or may_be_subject(after)):
+                continue
             if is_taken or _is_told_of(before, after, language, is_first=not names, is_of_somebody=is_of_somebody):
                 names[name] = None
     return tuple(names)

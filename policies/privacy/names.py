@@ -69,6 +69,7 @@ _TITLED: Final = re.compile(r"(?:mr|mrs|ms|dr|miss|prof|sir|old|young|poor|dear)
 """What stands before a name and is no part of it: "dr", "poor"."""
 _THIRD_PERSON: Final = re.compile(r" [a-z]{2,24}(?:s|ed)\b")
 """A verb of somebody else behind their name: " wears"."""
+_SOMEWHERE: Final = r"(?:from|at|in|over|down|next) "
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|me|my|we|our|us|[Tt]he user)\b")
 """Whoever speaks, or the user: what follows may be theirs: "my"."""
 _PREDICATIVE: Final = r"\b(?:is|are|am|was|were|be|been|an?|the|as|to|into|becomes?|became|practi[cs]ing|devout) "
@@ -165,6 +166,14 @@ def capitals_in(sentence: str) -> Iterator[tuple[str, re.Match[str]]]:
 def _is_said_of_somebody(name: str, sentence: str) -> bool:
     """Return whether what looks like a name is what somebody is: "is Sikh", "converted to Islam"."""
     return is_sensitive(name) and re.search(rf"{_PREDICATIVE}{re.escape(name)}(?!\w)", sentence) is not None
+
+
+def may_be_subject(after: str) -> bool:
+    """Return whether what stands behind a word that begins a sentence may be told of somebody called so: "Karin, my
+    cousin", "Yosef stopped", "Bea's gone"."""
+    following = after[:_LEAD_CHARS].split(" ")[1:2]
+    shape = rf"['’]s\b|,| (?:and|&) {_CAPITAL}| {_PREDICATE}|{_THIRD_PERSON.pattern}| {_SOMEWHERE}"
+    return re.match(shape, after) is not None or (bool(following) and following[0].lower() in _VERBS)
 
 
 def handles_in(sentence: str) -> list[str]:

@@ -19,6 +19,7 @@ from policies.language.antecedents import antecedents
 from policies.language.capacity import capacity_end, capacity_told, is_capacity
 from policies.language.clauses import Mood, Tense, main_clauses
 from policies.language.discourse_markers import discourse_margins
+from policies.language.dropped_subject import states_own
 from policies.language.jokes import is_kidding, is_laughed_at
 from policies.language.languages import ENGLISH, language_of
 from policies.language.orders import Order, orders_of
@@ -143,6 +144,8 @@ class Utterance:
         if self.parsed is None:
             return False
         part = self.part or self.parsed
+        if states_own(part):
+            return False
         tops = main_clauses(part)
         if tops and tops[0].mood is Mood.ORDER and _is_own_plan(part, tops[0].head):
             return all(note.when is None for note in self.notes)

@@ -9,6 +9,7 @@ from typing import Final
 
 from policies.language.clauses import Mood, Tense, is_of_speaker, main_clauses
 from policies.language.discourse_markers import prepares, thanks
+from policies.language.dropped_subject import states_own
 from policies.language.heads import EMBEDDER, Judgement, judge, leaves_worth_open, worth_by_vector
 from policies.language.jokes import is_hardly_true
 from policies.language.lexicon import COMMON, GENERAL_TAGS
@@ -66,6 +67,10 @@ _OF_THE_TALK: Final = words(
     "doubts favor favour request minute second moment problem issue help clue point"
 )
 """Verbs and objects of what is said about this conversation, its wishes and views."""
+_HEALTH: Final = frozenset({"allergy", "diet", "medication"})
+_POLITE: Final = frozenset({"please", "pls", "plz"})
+_NOT_OWN: Final = frozenset({"what", "which", "how", "list", "name", "any", "no"})
+"""How a question or a task opens that has no subject."""
 _NO_AGE: Final = re.compile(
     r"\bI(?:'m| am|'ve been| have been) (?:now |about |like |over |only )?"
     r"(?:12[1-9]|1[3-9]\d|[2-9]\d\d|\d{4,6})[ -]years?[ -]old\b",
@@ -100,6 +105,8 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
     surely = judgement.worth >= _SURE_WORTH and theirs and not reasons & _REACTIONS
     if len(text.split()) < _FEWEST_WORDS or reasons & _IDLE or (reasons & _REMARKS and not surely):
         return False
+    if states_own(part) or _is_of_ones_health(part, judgement):
+        return True
     own = speaks_of_self(utterance.parsed) or _says_how_much(part) or _is_of_somebody_named(part)
     sure = judgement.worth >= (_WORTH if own else _WORTH_OF_OTHERS)
     return sure or _is_of_life(utterance) or _tells_of_speaker(part)
@@ -148,6 +155,15 @@ def _is_of_nobody(utterance: Utterance) -> bool:
         return False
     of_theirs = any(_is_theirs(part, clause.subject) for clause in tops) or people_in(part)
     return not (of_theirs or _says_how_much(part))
+
+
+def _is_of_ones_health(parsed: Parsed, judgement: Judgement) -> bool:
+    """Return whether a sentence without a subject is sure to tell what the speaker cannot take or takes: "allergic to
+    penicillin btw"."""
+    subjects = any(clause.subject is not None for clause in main_clauses(parsed))
+    surely = judgement.attribute in _HEALTH and judgement.attribute_sure >= _SURE
+    words_said = {token.lower for token in parsed.tokens}
+    return surely and not subjects and not words_said & _POLITE and parsed.tokens[0].lower not in _NOT_OWN
 
 
 def _says_how_much(parsed: Parsed) -> bool:

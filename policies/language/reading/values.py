@@ -101,11 +101,17 @@ def _name(parsed: Parsed, begin: int, kind: str) -> int | None:
             at += 1
         else:
             break
-    if kind == "name" and at < len(tokens) and tokens[at].tag == "POS":
+    if kind == "name" and at < len(tokens) and (tokens[at].tag == "POS" or _names_a_thing(parsed, at)):
         return None
     if kind != "place" and at - begin == 1 and tokens[begin].lower in LISTS["nationality"] | LISTS["religion"]:
         return None
     return at if at - begin > 1 or len(tokens[begin].text) > 1 else None
+
+
+def _names_a_thing(parsed: Parsed, at: int) -> bool:
+    """Return whether the name that ends before a place is of the thing behind it: "by Hankyu train"."""
+    last = parsed.tokens[at - 1]
+    return last.dep == "compound" and last.head >= at
 
 
 def _age(parsed: Parsed, begin: int) -> int | None:

@@ -266,3 +266,23 @@ def test_a_user_without_a_name_is_written_small_within_a_sentence(extractor: Ext
         "The user's aunt calls them Bee.",
         "The user's dad told them to rest.",
     ]
+
+
+@pytest.mark.parametrize("said", ["Own a sailboat, moored on Lake Zug.", "Have two cats.", "Work nights at Asda."])
+def test_how_things_are_with_somebody_is_no_order_to_the_assistant(extractor: Extractor, said: str) -> None:
+    assert len(_summaries(extractor, said)) == 1
+
+
+@pytest.mark.parametrize("said", ["Have a look at this", "Have a nice day!", "Work out 12 times 13", "Own it!"])
+def test_what_the_assistant_or_nobody_is_to_do_is_not_kept(extractor: Extractor, said: str) -> None:
+    assert _summaries(extractor, said) == []
+
+
+@pytest.mark.parametrize("said", ["allergic to penicillin btw", "on metformin since june"])
+def test_health_in_three_words_is_kept(extractor: Extractor, said: str) -> None:
+    assert len(_summaries(extractor, said)) == 1
+
+
+def test_a_name_of_a_thing_is_nobodys(extractor: Extractor) -> None:
+    facts = _kept(extractor, "I go to the office in Umeda by Hankyu train every day.")[0].facts
+    assert not any(fact.attribute == "preferred_name" for fact in facts)
