@@ -77,6 +77,11 @@ def test_a_secret_told_in_free_words_is_among_what_is_masked() -> None:
     assert "6184" in masked_in("The bin store is on 6184, the black gate.", POLICY)
 
 
+def test_a_year_behind_a_month_is_no_secret() -> None:
+    said = "We got the mortgage approved on 19 March 2026, they bawled in the car park of the credit union."
+    assert masked_in(said, POLICY) == ()
+
+
 def test_a_text_without_a_digit_an_odd_word_or_one_that_is_said_with_secrets_is_not_read_further() -> None:
     assert not told_secrets.may_tell("My sister paints in Turin, and her husband cooks.")
     assert told_secrets.may_tell("It is hunter2.")
