@@ -84,9 +84,12 @@ def screened(
             continue
         labels = (*item.tags, item.category)
         topics = preferences.topics(item.turn_id)
-        screening = screen(item.summary, context.policy, blocked_topics=topics, labels=labels, is_summary=True)
-        kept = _masked(item, screening, context.policy)
-        if item.turn_id not in orders and tells_only_masks(kept.summary, turn.user_name() or draft.name):
+        name = turn.user_name() or draft.name or ""
+        screening = screen(
+            item.summary, context.policy, blocked_topics=topics, labels=labels, is_summary=True, name=name
+        )
+        kept = _masked(item, screening, context.policy, name)
+        if item.turn_id not in orders and tells_only_masks(kept.summary, name):
             reasons = (*screening.reasons, _ONLY_MASKS)
             screening = Screening(verdict=Verdict.REFUSE, text="", reasons=tuple(dict.fromkeys(reasons)))
         SCREENINGS.labels(Verdict.QUARANTINE if item.turn_id in orders else screening.verdict).inc()
@@ -143,7 +146,7 @@ def _hidden_runs(original: str, kept: str, policy: Policy) -> set[str]:
     return {run.lower() for run in numbers | runs}
 
 
-def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candidate:
+def _masked(candidate: Candidate, screening: Screening, policy: Policy, name: str) -> Candidate:
     """Return the candidate with nothing in any field that its summary may not have: out of its sentence no rule knows a
     password, so what was masked there is looked for in the rest."""
     if screening.verdict is Verdict.ALLOW and not _says_more(candidate):
@@ -152,7 +155,9 @@ def _masked(candidate: Candidate, screening: Screening, policy: Policy) -> Candi
 
     def may_keep(text: str) -> bool:
         is_masked = text in candidate.summary and text not in screening.text
-        return not (is_masked or any(word in text for word in hidden)) and screen(text, policy).verdict is Verdict.ALLOW
+        return not (is_masked or any(word in text for word in hidden)) and (
+            screen(text, policy, name=name).verdict is Verdict.ALLOW
+        )
 
     return candidate.model_copy(
         update={

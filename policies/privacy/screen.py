@@ -58,8 +58,10 @@ def screen(
     blocked_topics: Sequence[str] = (),
     labels: Sequence[str] = (),
     is_summary: bool = False,
+    name: str = "",
 ) -> Screening:
-    """Return what may be kept of a text.
+    """Return what may be kept of a text. `name` is what the user is called, which is no secret though it may look like
+    a password ("maya92").
 
     REFUSE keeps nothing (`text` is empty): it or one of its labels is on a blocked topic, its point is a secret, or it
     is longer than a turn may be. QUARANTINE holds a text that orders the assistant about instead of telling of the
@@ -74,7 +76,7 @@ def screen(
     if is_about(text, blocked_topics, labels):
         return _refused("blocked_topic")
     look = _looked_at if len(text) <= _REMEMBERED_CHARS else _looked_at.__wrapped__
-    kept, reasons, orders, personal, hollow = look(text, policy.personal_identifiers, is_summary)
+    kept, reasons, orders, personal, hollow = look(text, policy.personal_identifiers, is_summary, name)
     if hollow:
         return _refused(*reasons)
     if personal and not orders and policy.personal_identifiers == "drop":
@@ -107,21 +109,21 @@ def _refused(*reasons: str) -> Screening:
 
 @lru_cache(maxsize=256)
 def _looked_at(
-    text: str, identifiers: Handling, is_summary: bool
+    text: str, identifiers: Handling, is_summary: bool, name: str
 ) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, bool]:
     """Return what `_settle` does, and by which rules the text orders the assistant about.
 
     Of the texts of a batch half come a second or third time: what the user said is screened as a message, as what a
     question may be kept of, and as a source.
     """
-    kept, reasons, personal, hollow = _settle(text, identifiers)
+    kept, reasons, personal, hollow = _settle(text, identifiers, name)
     versions = () if hollow else dict.fromkeys((text, kept))
     said = (planted.as_said(version) if is_summary else version for version in versions)
     orders = next(filter(None, (tuple(planted.find(version)) for version in said)), ())
     return kept, reasons, orders, personal, hollow
 
 
-def _settle(text: str, identifiers: Handling) -> tuple[str, tuple[str, ...], bool, bool]:
+def _settle(text: str, identifiers: Handling, name: str) -> tuple[str, tuple[str, ...], bool, bool]:
     """Return the text with all masked that must be, by which rules, whether personal identifiers are among it, and
     whether nothing worth keeping is left.
 
@@ -131,7 +133,7 @@ def _settle(text: str, identifiers: Handling) -> tuple[str, tuple[str, ...], boo
     identified = False
     for _ in range(_ROUNDS):
         seen = plain(text)
-        hidden, named = _found(seen.text)
+        hidden, named = _found(seen.text, name)
         personal = [] if identifiers == "keep" else named
         findings = [_as_written(finding, seen) for finding in hidden + _apart_from(hidden, personal)]
         if not findings:
@@ -145,11 +147,11 @@ def _settle(text: str, identifiers: Handling) -> tuple[str, tuple[str, ...], boo
     return "", tuple(reasons), identified, True
 
 
-def _found(text: str) -> tuple[list[Finding], list[Finding]]:
+def _found(text: str, name: str = "") -> tuple[list[Finding], list[Finding]]:
     """Return the secrets and the personal identifiers of a text. What a rule knows by name is called by it."""
     hidden = [*find_all(text, secrets.RULES), *seeds.find(text), *tables.find(text)]
     personal = find_all(text, _PERSONAL)
-    told = [*told_secrets.find(text, words=not hidden and _SECRET not in text)]
+    told = [*told_secrets.find(text, words=not hidden and _SECRET not in text, name=name)]
     return hidden + _apart_from(hidden + personal, told), personal
 
 

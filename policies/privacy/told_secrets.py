@@ -73,15 +73,18 @@ def with_classes(places: Floats, bias: float) -> Weights:
     return Weights(places, bias, classes.astype(np.float32), pairs.astype(np.float32))
 
 
-def find(text: str, *, words: bool = True) -> Iterator[Finding]:
+def find(text: str, *, words: bool = True, name: str = "") -> Iterator[Finding]:
     """Yield the numbers of a text that are likely a secret, and the `words`: where a secret is already found, what
-    stands beside it is none. Linear in its length."""
+    stands beside it is none. What the user is called, by `name`, is none. Linear in its length."""
     if not may_tell(text):
         return
     tokens = tokens_of(text)
+    own = frozenset(name.lower().split())
     for at, (token, score) in enumerate(zip(tokens, scores(tokens).tolist(), strict=True)):
         least = LEAST_OF_A_WORD if token.kind == "word" else LEAST
-        if score > least and (words or token.kind in ("number", "spoken")) and not _is_of_a_date(tokens, at):
+        if token.text.lower() in own or score <= least or _is_of_a_date(tokens, at):
+            continue
+        if words or token.kind in ("number", "spoken"):
             yield Finding("told_secret", token.start, token.end, "[secret]", point=True)
 
 

@@ -82,6 +82,12 @@ def test_a_year_behind_a_month_is_no_secret() -> None:
     assert masked_in(said, POLICY) == ()
 
 
+def test_what_the_user_is_called_is_no_secret_though_it_looks_like_a_password() -> None:
+    said, name = "Bert-Anna107 loves red wine.", "Bert-Anna107"
+    assert [finding.start for finding in told_secrets.find(said)] == [0]
+    assert screen(said, POLICY, is_summary=True, name=name).verdict is Verdict.ALLOW
+
+
 def test_a_text_without_a_digit_an_odd_word_or_one_that_is_said_with_secrets_is_not_read_further() -> None:
     assert not told_secrets.may_tell("My sister paints in Turin, and her husband cooks.")
     assert told_secrets.may_tell("It is hunter2.")
