@@ -45,6 +45,8 @@ _SURELY: Final = 0.9
 _NOT_OWN: Final = frozenset({"task", "fiction", "quoted", "reported"})
 _NOT_OWN_SURE: Final = 0.6
 _PLANTED: Final = 0.5
+_LONGEST_LEAD: Final = 5
+"""How many words may lead up to a colon, behind which stands what an order is about."""
 _LINE_CHARS: Final = 200
 _MOST_COLONS: Final = 20
 _HIDDEN: Final = "_"
@@ -226,7 +228,9 @@ def _by_head(sentence: str, offset: int, text: str, judgement: Judgement, forms:
         return None
     doubt = judgement.intent in DESTRUCTIVE
     words = text[offset : offset + len(sentence)]
-    about = (words.partition(": ")[2] or words).strip()
+    lead, _, behind = words.partition(": ")
+    # "For later: ..." only leads up to what is told; a longer sentence before a colon tells something itself.
+    about = (behind if behind and len(lead.split()) <= _LONGEST_LEAD else words).strip()
     if judgement.intent == "forget":
         cut = forms.next_clause.search(words)
         about = _without_lead((words[: cut.start()] if cut and cut.start() else words).strip(), forms)
