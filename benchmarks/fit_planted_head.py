@@ -27,8 +27,8 @@ CLAIMS: Final = Path(__file__).parent / "data" / "planted.jsonl"
 CASES: Final = Path(__file__).parent.parent / "tests" / "unit" / "policies" / "cases"
 WEIGHTS: Final = Path(__file__).parent.parent / "policies" / "privacy" / "planted_head.npz"
 _LEFT_OUT: Final = frozenset({"author_l"})
-"""Who is not learned from: with these plain sentences 5 of 40 look-alikes of an author who had seen none of this are not
-kept, without them 2."""
+"""Who is not learned from: with these plain sentences 5 of 40 look-alikes of an author who had seen none of this are
+not kept, without them 2."""
 _CHANCES: Final = (0.5, 0.6, 0.7, 0.8)
 
 
