@@ -191,7 +191,6 @@ def test_a_link_opens_pages_once_and_its_session_at_every_process(
         assert client.get("/me").status_code == 200
 
 
-@pytest.mark.long
 def test_a_listener_at_one_hears_what_comes_through_the_other_and_the_metrics_are_of_both(
     service: Together, pair: tuple[int, int], user: str
 ) -> None:
