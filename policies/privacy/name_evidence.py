@@ -1,4 +1,4 @@
-"""Which words with a capital letter are surely names of people, by what stands around them, in English and elsewhere.
+"""Which words with a capital letter are likely names of people, by what stands around them, in English and elsewhere.
 
 A parse finds few names in short or foreign sentences; here a pronoun, a title or what somebody is to the speaker does.
 """
@@ -15,7 +15,7 @@ from policies.privacy.names import capitals_in, handles_in, is_sensitive, may_be
 _GERMAN: Final = "de"
 _WHOSE: Final = (
     r"(?:[\w-]+['’]s|my|our|his|her|their|the|an?|mein\w*|unser\w*|der|die|dem|den|mi|mis|nuestr[oa]|el|la|mon|ma|notre|"
-    r"le|il|il mio|la mia|meu|minha|o|mój|moja|mojego|mojej|nasz|nasza|mijn|onze|de)"
+    r"le|il mio|il|la mia|meu|minha|o|mój|moja|mojego|mojej|nasz|nasza|mijn|onze|de)"
 )
 _BEHIND_A_ROLE: Final = re.compile(rf"\b{_WHOSE}(?: [\w-]+)? [^\W\d_][\w-]{{2,24}},? \Z", re.IGNORECASE)
 """What somebody is to the speaker, before their name: "Ma collègue ", "our sub-editor "."""
@@ -47,9 +47,8 @@ _DOES: Final = re.compile(r",? [a-zß-öø-ÿ]")
 """A verb, most likely, behind a name: " zit"."""
 _INITIALS: Final = re.compile(r"(?<![\w.])(?:[^\W\d_a-zß-öø-ÿ]\.){1,3}(?= [a-zß-öø-ÿ])")
 """Initials in place of a name: "T.K. called"."""
-
-
 _OPENING: Final = "\"“„' "
+"""What may stand before the first word of a sentence."""
 _NEAR_CHARS: Final = 80
 """How much is read before and behind a name."""
 
