@@ -95,6 +95,8 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     rose = path & {"from"} and not begins and any(token.lower in ("up", "down") for token in tokens[:index])
     if rose or (before is not None and before.lower in _BACK):
         return Looks.BACK
+    if before is not None and before.lower == "come":  # "ten years come June"
+        return Looks.AHEAD
     until = before is not None and before.lower in ("by", "until", "till")
     if path & _AHEAD or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
         return Looks.AHEAD

@@ -71,12 +71,18 @@ def _first_pointer(parsed: Parsed, may_be: Callable[[str, Token], bool]) -> int 
         return 0
     for index, token in enumerate(tokens):
         lower = token.lower
-        if lower in _POINTERS and not any(may_be(lower, thing) for thing in named) and _points(parsed, index):
+        is_pointer = lower in _POINTERS and not _is_abbreviation(parsed, index)
+        if is_pointer and not any(may_be(lower, thing) for thing in named) and _points(parsed, index):
             return index
         names = token.tag.startswith("NN") or (token.dep in SUBJECTS and token.tag.startswith("JJ"))
         if names and lower not in OF_SPEAKER and lower not in _TIMES:
             named.append(token)
     return len(tokens) - 1 if is_elliptical(parsed) else None
+
+
+def _is_abbreviation(parsed: Parsed, index: int) -> bool:
+    """Return whether "IT" is what somebody works in: in capital letters where nothing else is."""
+    return parsed.tokens[index].text == "IT" and any(token.text.islower() for token in parsed.tokens)
 
 
 def _may_be(pointer: str, thing: Token) -> bool:

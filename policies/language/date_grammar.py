@@ -104,9 +104,10 @@ FORMS: Final = (
     ),
     _form(
         "month_day",
-        rf"(?P<m>{MONTH})\.? (?:the )?(?P<d>{_DOM}){_TH}?{_TO}\b(?:,? (?:{_Y}|{_THAT_YEAR}))?"
+        rf"(?P<m>{MONTH})\.? (?:the )?(?P<d>{_DOM}|{_IN_WORDS}){_TH}?{_TO}\b(?:,? (?:{_Y}|{_THAT_YEAR}))?"
         r"(?![\d:]|\.\d| ?(?:am|pm|miles|km|people)\b)",
         "June 5",
+        "June sixth",
         "aug 11-12",
         "Jan 4th, 2027",
     ),

@@ -32,7 +32,7 @@ class When:
     at: datetime
 
 
-_LEAD = re.compile(r"\b(?:in|on|at)(?: the)? \Z", re.IGNORECASE)
+_LEAD = re.compile(r"\b(?:in|on|at|come)(?: the)? \Z", re.IGNORECASE)
 """The preposition before a date, which goes with it: "we meet on the " 5th."""
 _RECURS = re.compile(
     r"\b(?:every|each|another|except|most|all|any|same|per|my|first|whole|days?(?: off)? (?:is|are))"

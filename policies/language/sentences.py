@@ -34,6 +34,11 @@ _QUOTED = re.compile(
 """Words in quotation marks: "he said “I live in Rome”"."""
 _ENDS_QUOTED = re.compile(r"[.!?…]\W\s+[^\W\d_a-z]")
 """Where a quoted sentence ends and another begins: ".” T"."""
+_DAY_AND_MONTH = re.compile(
+    r"\b(?:on|by|until|till|am|bis|ab|vom|zum) (?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])$",
+    re.IGNORECASE,
+)
+"""A day and a month as they are written in much of Europe, up to the last full stop: "on 2.5" of "on 2.5. I run"."""
 _BOUNDARY = re.compile(r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=\(?\d{1,2}\)\s)|\s(?=[\U0001F300-\U0001FAFF☀-➿])")
 """Where a sentence ends, as far as marks tell: "I left. She stayed"."""
 _ABBREVIATION = re.compile(
@@ -129,7 +134,8 @@ def split_sentences(text: str) -> tuple[Sentence, ...]:
     begin = 0
     for boundary in _BOUNDARY.finditer(text):
         mark = boundary.group(1)
-        if mark == "." and _ABBREVIATION.search(text[max(begin, boundary.start() - 8) : boundary.start()]):
+        before = text[max(begin, boundary.start() - 12) : boundary.start()]
+        if mark == "." and (_ABBREVIATION.search(before[-8:]) or _DAY_AND_MONTH.search(before)):
             continue
         end = boundary.end(1) if mark else boundary.start()
         if sentence := _bounded(text[begin:end], begin):

@@ -92,6 +92,8 @@ _FUNCTION: Final = word_set(
     would can could may might must shall should got gets get as too dr mr mrs ms prof sir madam how where why both
     either neither whether apparently sadly unfortunately luckily"""
 )
+_OF_SPEAKER: Final = word_set("im i'm ive i've id i'd")
+"""How one speaks of oneself: "im veggie got nut allergy"."""
 _VERBS: Final = word_set(
     """called visited moved helped worked lived wanted needed asked started stopped tried used talked looked loved hated
     liked died passed told said says say thinks thought knows knew went goes came comes lost took takes made makes found
@@ -258,7 +260,7 @@ def _owners(sentence: str) -> Iterator[re.Match[str]]:
 def _is_noun(words: str) -> bool:
     """Return whether words begin or end like a phrase about no name: "the doctor", "my sister", "kids"."""
     first, last = words.lower().split(" ")[0], words.lower().split(" ")[-1]
-    return first in _FUNCTION or last in _FUNCTION | _NOUNS | KIN or last in _CALENDAR
+    return first in _FUNCTION | _OF_SPEAKER or last in _FUNCTION | _NOUNS | KIN or last in _CALENDAR
 
 
 def _until_no_name(words: str) -> str:

@@ -53,6 +53,10 @@ def test_a_sentence_that_points_back_leans(text: str) -> None:
     assert depends_on_context(*parse([text]))
 
 
+def test_a_sentence_in_capital_letters_that_points_back_leans_too() -> None:
+    assert depends_on_context(*parse(["I LOVE IT."]))
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -67,6 +71,7 @@ def test_a_sentence_that_points_back_leans(text: str) -> None:
         "I've been at this company since 2019.",
         "I'm 63 and they put a stent in last year.",
         "I've been divorced since 2014 and am happier for it.",
+        "I work in IT support for a bank.",
     ],
 )
 def test_a_sentence_that_says_what_it_means_does_not(text: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from memory.parser.english import parse
 from policies.language.discourse_markers import discourse_margins
+from policies.language.sentences import split_sentences
 from policies.language.splitting import statements_in, without_request
 
 
@@ -73,3 +74,15 @@ def test_thanks_to_the_other_side_are_left_out_and_whom_else_is_thanked_is_told(
     [parsed] = parse([said])
     part = parsed.slice(*discourse_margins(parsed))
     assert part.text_of(range(len(part.tokens))) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("On 2.5. I run in Zagreb. Wish me luck", ("On 2.5. I run in Zagreb.", "Wish me luck")),
+        ("Ich fahre am 14.6. nach Split.", ("Ich fahre am 14.6. nach Split.",)),
+        ("My grade is 3.5. I passed.", ("My grade is 3.5.", "I passed.")),
+    ],
+)
+def test_the_full_stop_of_a_day_and_its_month_ends_no_sentence(text: str, sentences: tuple[str, ...]) -> None:
+    assert tuple(sentence.text for sentence in split_sentences(text)) == sentences
