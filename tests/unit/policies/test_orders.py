@@ -86,6 +86,7 @@ def test_what_follows_a_task_on_lines_of_its_own_takes_nothing_away(before: str,
 @pytest.mark.parametrize(
     ("text", "intent", "object_text", "reaches_back", "scope"),
     [
+        ("forget what school I go to, mum says not to put it online", "forget", "what school I go to", False, "thing"),
         ("I'm gluten intolerant. Remember this!", "remember", "", True, "thing"),
         ("That's private.", "private", "", True, "thing"),
         ("Actually, forget that.", "forget", "", True, "thing"),
