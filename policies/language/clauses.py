@@ -43,12 +43,18 @@ _SAYS: Final = words(
     "claims claimed reply replies replied answer answers answered announce announces announced whisper "
     "whispers whispered"
 )
-_PAST_TOO: Final = words(
-    "hurt quit hit split beat cut shut broke let got lost went took bought sold met won left had spent sent began came "
-    "ran ate drank wore gave told heard kept held caught threw grew flew drove wrote taught made swapped moved"
+ONLY_PAST: Final = words(
+    "arose ate awoke became began bent bit bled blew bought bred broke brought built burnt came caught chose clung crept "
+    "dealt did drank drew dreamt drove dug fed fell felt fled flew flung forbade forgave forgot fought found froze gave "
+    "grew had heard held hid hung kept knelt knew laid leapt learnt led lent lit lost made meant met overslept paid ran "
+    "rang rode rose said sang sank sat saw sent shook shone shot shrank slept slid sold sought spent spoke sprang spun "
+    "stole stood struck stuck stung swam swept swore swung taught thought threw told took tore understood underwent "
+    "went wept withdrew woke won wore wrote"
 )
-"""Verbs that read alike in the present, and past forms that the parser takes for orders at the start of a message:
-people say them of themselves once they have happened."""
+"""Forms of irregular verbs that are of the past whatever a parser takes them for: "I completely forgot"."""
+_MAY_BE_PAST: Final = ONLY_PAST | words("hurt quit hit split beat cut shut let swapped moved")
+"""These, verbs that read alike in the present, and past forms that the parser takes for orders at the start of a
+message: people say them of themselves once they have happened."""
 
 
 _MOREOVER: Final = frozenset({"also", "still", "already"})
@@ -210,7 +216,7 @@ def _tense(tokens: tuple[Token, ...], head: int, helpers: list[int]) -> Tense:  
         return Tense.FUTURE if words else Tense.NONE
     if lower == "going" and words:
         return Tense.FUTURE
-    if tag == "VBD" or (lower in _PAST_TOO and tag in ("VBP", "VB") and not helpers):
+    if tag == "VBD" or (lower in _MAY_BE_PAST and tag in ("VBP", "VB") and not helpers):
         return Tense.PAST
     if tag == "VBN" and not helpers:
         return Tense.PAST
@@ -248,7 +254,7 @@ def _mood(
         and tokens[head].tag in ("VB", "VBP")
         and not helpers
         and head <= 3
-        and (tokens[head].lower not in _PAST_TOO)
+        and tokens[head].lower not in _MAY_BE_PAST
         and not _names_event(parsed, children)
         and not (tokens[head].lower == "have" and any(tokens[c].lower in _MOREOVER for c in children))
     ):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from policies.language.annotation import Note, offsets_of
-from policies.language.clauses import FIRST_PERSON, SUBJECTS
+from policies.language.clauses import FIRST_PERSON, ONLY_PAST, SUBJECTS
 from policies.language.inflection import inflected
 from policies.language.parse import Parsed, Token
 from policies.language.people import NAMELIKE, people_in
@@ -248,7 +248,7 @@ class _Writer:
             self.words[index] = {"ca": "can", "wo": "will", "sha": "shall"}[lower]
         elif not token.text[-1:].isalpha():
             raise UnsureError  # "I do- Oscar"
-        elif singular and token.tag in ("VBP", "VB") and lower not in _NEVER_INFLECTED and lower not in _PAST_TOO:
+        elif singular and token.tag in ("VBP", "VB") and lower not in _NEVER_INFLECTED | _PAST_TOO | ONLY_PAST:
             self.words[index] = inflected(token.text)
         following = index + 1
         if following < len(self.tokens) and self.tokens[following].lower in ("n't", "nt", "n’t"):

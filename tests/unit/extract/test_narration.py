@@ -41,6 +41,7 @@ def _told(said: str, narrator: Narrator | None = None) -> str | None:
         ("Now I live in Berlin.", "Now Maya lives in Berlin."),
         ("I need a new bed.", "Maya needs a new bed."),
         ("Dad's ill and I miss him.", "Maya's dad's ill and they miss him."),
+        ("I completely forgot to ask among all the nappies.", "Maya completely forgot to ask among all the nappies."),
         ("My parents say they like me.", "Maya's parents say they like Maya."),
     ],
 )
