@@ -37,6 +37,7 @@ _OPENS: Final = re.compile(r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*(?:no|nope|wait
 """How a correction begins, in small letters: "no, at ten", "oh wait, the 9th"."""
 _MEANT: Final = re.compile(r"(?:\A\W*|[,;.!(–—-]\s*|\b(?:i|we)\s(?:\w+\s)?)meant?\b")
 """ "I mean", "sorry, meant 20": not "what does it mean"."""
+_SHOWS: Final = frozenset({"that", "this", "these", "those"})
 _PLAIN: Final = words("typo correction autocorrect misspoke")
 _SAYS: Final = words("mean meant means say said misspoke misread misremembered")
 
@@ -55,9 +56,11 @@ def is_correction(text: str, parsed: Parsed) -> bool:
 
 
 def _is_a_phrase(parsed: Parsed) -> bool:
-    """Return whether a sentence opens with "no" as the article of a common noun: "No worries", where "no Oslo" takes
-    something back."""
+    """Return whether a sentence cries out about something: it opens with "no" as the article of a common noun, "No
+    worries", where "no Oslo" takes something back, or points at what was named, "Oh no, that van!"."""
     first, *_ = parsed.tokens
+    if any(token.lower in _SHOWS and token.dep == "det" for token in parsed.tokens):
+        return True
     noun = parsed.tokens[first.head].text
     plain = noun.islower() and noun not in _FILLERS and not any(noun in of_class for of_class in _classes())
     return first.lower == "no" and first.dep == "det" and plain
@@ -115,7 +118,8 @@ def _with_value(summary: str, value: str) -> str | None:
     rivals = [m for m in spoken if _rival(m[0], value)]
     if rivals:
         return _only(summary, rivals, value)
-    nearest = max(spoken, key=lambda m: _likeness(m[0].lower(), value.lower()), default=None)
+    telling = [m for m in spoken if m[0].lower() not in lexicon.STOP_WORDS]
+    nearest = max(telling, key=lambda m: _likeness(m[0].lower(), value.lower()), default=None)
     if nearest is None or _likeness(nearest[0].lower(), value.lower()) < _ALIKE:
         return None
     return _put(summary, nearest.span(), value.title() if nearest[0][0].isupper() else value)

@@ -161,7 +161,9 @@ def capitals_in(sentence: str) -> Iterator[tuple[str, re.Match[str]]]:
     nothing where all is in capitals."""
     if sentence.upper() != sentence:
         for run in _RUN.finditer(sentence):
-            for name in _of_run(run[0], at_start=not sentence[: run.start()].strip("\"“' ")):
+            before = sentence[: run.start()]
+            at_start = not before.strip("\"“' ") or before.endswith(('"', "“"))
+            for name in _of_run(run[0], at_start=at_start):
                 yield name, run
 
 

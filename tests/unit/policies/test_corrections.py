@@ -40,6 +40,7 @@ def test_a_correction_puts_the_right_value_in_the_place_of_the_wrong_one(told: s
         ("Bo likes tea.", "no worries"),
         ("Bo likes tea.", "sorry about that"),
         ("Bo is 31.", "not yet"),
+        ("It snowed and every tram was late", "oh no, van!"),
     ],
 )
 def test_where_it_is_not_plain_what_is_corrected_nothing_is(told: str, said: str) -> None:
@@ -53,6 +54,7 @@ def test_where_it_is_not_plain_what_is_corrected_nothing_is(told: str, said: str
         "no, I live in Oslo now",
         "thanks, that's not bad",
         "No worries.",
+        "Oh no, that van!",
         "No problem!",
         "no kidding",
     ],

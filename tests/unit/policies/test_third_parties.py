@@ -79,6 +79,8 @@ def test_what_somebody_is_to_the_user_is_no_part_of_their_name() -> None:
         "Karin drove Maya to her chemotherapy.",
         "Maya met Karin at the hospital.",
         "Karin is Maya's therapist.",
+        'Asked "Still sick in the mornings?", Maya said: "Mostly better now."',
+        'Asked "Surely you cannot stand in a lab with a migraine?", Maya said: "I can."',
         'Maya: "im veggie got a nut allergy and hate mushrooms."',
         "Karin likes tea. Maya has asthma.",
         "Maya's brother has epilepsy.",
