@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import islice
 
 from memory.attributes import prototypes_of, with_attributes
 from memory.context import MemoryContext
@@ -145,22 +146,26 @@ def _neighbours(
     neighbours = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
     near = [neighbour for neighbour in neighbours if is_for_the_same(neighbour.memory, comparison.origin)]
     if not near or not tells_news(candidate):
-        return near
+        return _with_endings(candidate, near, draft.name, context)
     vectors = {
         **comparison.vectors,
         **draft.vectors,
         **{memory.id: earlier_vector for memory, earlier_vector in earlier},
     }
-    return _with_endings(candidate, with_attributes(near, vector, vectors, prototypes_of(context.embedder)), context)
+    near = with_attributes(near, vector, vectors, prototypes_of(context.embedder))
+    return _with_endings(candidate, near, draft.name, context)
 
 
-def _with_endings(candidate: Candidate, near: Sequence[Neighbour], context: MemoryContext) -> list[Neighbour]:
+def _with_endings(
+    candidate: Candidate, near: Sequence[Neighbour], name: str | None, context: MemoryContext
+) -> list[Neighbour]:
     """Return the neighbours with how likely the candidate ends what each tells; a language model says itself what
     ends."""
     if context.cross_encoder is None or candidate.by_model:
         return list(near)
     tolerance = tolerance_of(context)
-    open_ = [neighbour for neighbour in near if may_end(candidate, neighbour.memory, tolerance)][:_READ_BESIDE]
+    may_be = (n for n in near if may_end(candidate, n, context.policy, name or "", tolerance))
+    open_ = list(islice(may_be, _READ_BESIDE))
     endings = context.cross_encoder.endings([(n.memory.summary, candidate.summary) for n in open_])
     read = {n.memory.id: replace(n, ending=ending) for n, ending in zip(open_, endings, strict=True)}
     return [read.get(neighbour.memory.id, neighbour) for neighbour in near]

@@ -16,8 +16,10 @@ from policies.pairs import (
     CHANGED_FROM,
     ENDS_FROM,
     NEWS,
+    READ_FROM,
     SAME_FROM,
     SURELY_ENDS_FROM,
+    SURELY_OF_IT,
     another_bearer,
     begins_with_another,
     changed_share,
@@ -180,17 +182,26 @@ def tells_news(candidate: Candidate) -> bool:
     return _news(candidate) >= _MAYBE_NEWS or bool(_spoken(candidate).cues & NEWS)
 
 
-def may_end(candidate: Candidate, memory: Memory, tolerance: timedelta) -> bool:
-    """Return whether a candidate may end what a memory tells, so that both are worth reading together: what was read to
-    learn it by is English."""
+def may_end(
+    candidate: Candidate, neighbour: Neighbour, policy: Policy, name: str, tolerance: timedelta = _AGREEING
+) -> bool:
+    """Return whether a candidate may end what a memory tells, so that both are worth reading together: it tells of a
+    change, or their words are like those of one. What was read to learn it by is English."""
+    memory = neighbour.memory
     return (
-        tells_news(candidate)
-        and candidate.language == "en"
+        candidate.language == "en"
         and candidate.summary != memory.summary
         and candidate.turn_id not in memory.source_turn_ids
         and not is_earlier(candidate, memory, tolerance)
         and _can_end(candidate, memory, _spoken(candidate))
+        and (tells_news(candidate) or _changed_by_words(candidate, neighbour, policy, name) >= READ_FROM)
     )
+
+
+def _changed_by_words(candidate: Candidate, neighbour: Neighbour, policy: Policy, name: str) -> float:
+    old, new = read(neighbour.memory.summary, name), _spoken(candidate, name)
+    cosine = _scaled(neighbour.similarity, candidate, policy)
+    return changed_share(features_of(old, new, cosine, told=_news(candidate)))
 
 
 def _judge(
@@ -226,6 +237,7 @@ def _judge(
     if mergeable and by_facts is SameFact.SAME and not features["numbers clash"]:
         return SameFact.SAME
     is_of_another = begins_with_another(old, new) or shares_only_a_unit(old, new)
+    is_of_another = is_of_another and (neighbour.ending or 0.0) < SURELY_OF_IT
     may_change = _may_change(candidate, memory, new)
     is_asked = (may_change or neighbour.ending is not None) and not is_of_another
     changed = changed_share(features, neighbour.ending) if is_asked else 0.0

@@ -95,10 +95,10 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     rose = path & {"from"} and not begins and any(token.lower in ("up", "down") for token in tokens[:index])
     if rose or (before is not None and before.lower in _BACK):
         return Looks.BACK
-    if before is not None and before.lower == "come":  # "ten years come June"
-        return Looks.AHEAD
+    # "Ten years come June", "I got a surgery set for March tenth".
+    is_to_come = before is not None and (before.lower == "come" or (before.lower == "for" and path & _ARRANGED))
     until = before is not None and before.lower in ("by", "until", "till")
-    if path & _AHEAD or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
+    if path & _AHEAD or is_to_come or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
         return Looks.AHEAD
     if verb is not None and tokens[verb].lower in _ARRANGED and not _moved_oneself(parsed, verb):
         attached = tokens[index].head

@@ -44,12 +44,12 @@ _SAYS: Final = words(
     "whispers whispered"
 )
 ONLY_PAST: Final = words(
-    "arose ate awoke became began bent bit bled blew bought bred broke brought built burnt came caught chose clung crept "
-    "dealt did drank drew dreamt drove dug fed fell felt fled flew flung forbade forgave forgot fought found froze gave "
-    "grew had heard held hid hung kept knelt knew laid leapt learnt led lent lit lost made meant met overslept paid ran "
-    "rang rode rose said sang sank sat saw sent shook shone shot shrank slept slid sold sought spent spoke sprang spun "
-    "stole stood struck stuck stung swam swept swore swung taught thought threw told took tore understood underwent "
-    "went wept withdrew woke won wore wrote"
+    "arose ate awoke became began bent bit bled blew bought bred broke brought built burnt came caught chose "
+    "clung crept dealt did drank dreamt drew drove dug fed fell felt fled flew flung forbade forgave forgot "
+    "fought found froze gave got grew had heard held hid hung kept knelt knew laid leapt learnt led left lent lit "
+    "lost made meant met overslept paid ran rang rode rose said sang sank sat saw sent shone shook shot shrank "
+    "slept slid sold sought spent spoke sprang spun stole stood struck stuck stung swam swept swore swung taught "
+    "thought threw told took tore understood underwent went wept withdrew woke won wore wrote"
 )
 """Forms of irregular verbs that are of the past whatever a parser takes them for: "I completely forgot"."""
 _MAY_BE_PAST: Final = ONLY_PAST | words("hurt quit hit split beat cut shut let swapped moved")

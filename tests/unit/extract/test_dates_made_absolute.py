@@ -62,6 +62,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("My exam is June twenty-first", "My exam is on 21 June 2027"),
         ("We have been married ten years come June sixth", "We have been married ten years on 6 June 2027"),
         ("On 2.5. I run a half marathon", "On 2.5. [2 May 2027] I run a half marathon"),
+        ("I got a surgery set for March tenth", "I got a surgery set for 10 March 2027"),
         ("The bus comes Tuesday n Friday", "The bus comes Tuesday n Friday"),
         ("I have been sober three weeks today", "I have been sober three weeks today"),
         ("I see the midwife on the first Monday of next month", "I see the midwife on 7 December 2026"),

@@ -329,11 +329,30 @@ def test_what_was_read_together_ends_what_is_known_and_a_planned_event_only_sure
 def test_only_what_may_end_a_memory_is_read_beside_it() -> None:
     known = memory("Maya works at the harbour.")
     news = candidate("The locker of Maya is empty.").model_copy(update={"news": 0.9})
-    at_once = timedelta()
 
-    assert may_end(news, known, at_once)
-    assert not may_end(news.model_copy(update={"news": 0.0}), known, at_once), "it tells of no change"
-    assert not may_end(news.model_copy(update={"language": "de"}), known, at_once), "it reads English"
-    assert not may_end(news.model_copy(update={"turn_id": known.source_turn_ids[0]}), known, at_once), "one breath"
-    assert not may_end(news.model_copy(update={"said_at": known.said_at - timedelta(days=1)}), known, at_once)
-    assert not may_end(news.model_copy(update={"certainty": Certainty.WISH}), known, at_once), "a wish ends nothing"
+    def is_read(said: Candidate, cosine: float = 0.4) -> bool:
+        return may_end(said, Neighbour(known, cosine), POLICY, "Maya")
+
+    plain = {"news": 0.0}
+    assert is_read(news)
+    assert not is_read(news.model_copy(update=plain)), "it tells of no change"
+    assert not is_read(news.model_copy(update={"language": "de"})), "it reads English"
+    assert not is_read(news.model_copy(update={"turn_id": known.source_turn_ids[0]})), "one breath"
+    assert not is_read(news.model_copy(update={"said_at": known.said_at - timedelta(days=1)}))
+    assert not is_read(news.model_copy(update={"certainty": Certainty.WISH})), "a wish ends nothing"
+
+
+def test_what_tells_of_no_change_is_read_where_its_words_are_like_those_of_one() -> None:
+    known = memory("Maya's dog weighs 31 kilos.")
+    assert may_end(candidate("Maya's dog weighs 27 kilos."), Neighbour(known, 0.9), POLICY, "Maya")
+    assert not may_end(candidate("Maya's dog sleeps on the sofa."), Neighbour(known, 0.5), POLICY, "Maya")
+
+
+@pytest.mark.parametrize(("ending", "expected"), [(0.7, CREATE), (0.95, SUPERSEDE)])
+def test_what_begins_with_somebody_else_ends_what_is_known_only_where_that_is_sure(
+    ending: float, expected: DecisionAction
+) -> None:
+    known = memory("Maya's lease is up in August.")
+    said = candidate("Her landlord let Maya stay until December.").model_copy(update={"news": 0.9})
+    decision = decide(said, [Neighbour(known, 0.6, ending=ending)], [], POLICY, NOON, "Maya")
+    assert decision.action is expected
