@@ -45,6 +45,8 @@ _DESCRIBES: Final = frozenset({"amod", "compound", "relcl", "acl", "prep"})
 _COMPLEMENTS: Final = frozenset({"prep", "pobj", "acomp", "attr", "dobj", "npadvmod", "xcomp"})
 _TOGETHER: Final = (" each other", " one another", " as a team", " together", " us all ", " us both ")
 _JOINTS: Final = words("and but or so plus , ; - – —")
+_BEFORE_A_THING: Final = words("the a an my our your their its")
+"""What a clause does not end with unless its speaker broke off: "I'm at the uh"."""
 _ALONE: Final = words("do did does have has am was will would can is are were too")
 
 
@@ -217,7 +219,8 @@ def standing_clause(parsed: Parsed) -> Parsed | None:
         while span and parsed.tokens[span[-1]].lower in _JOINTS:
             span.pop()
         whole = parsed.slice(begin, max(span, default=begin) + 1)
-        if len(span) == len(whole.tokens) and pointer_of(whole) is None:
+        breaks_off = whole.tokens[-1].lower in _BEFORE_A_THING
+        if len(span) == len(whole.tokens) and not breaks_off and pointer_of(whole) is None:
             return whole
     return None
 

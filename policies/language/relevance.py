@@ -175,6 +175,13 @@ POINTS: Final[Mapping[str, float]] = {
 _BASE = 0.5
 
 
+_SAID_TO_ANYBODY: Final = re.compile(
+    r"\b(?:(?:can|would|will) (?:you|u) believe(?: (?:it|this|that))?|believe (?:you )?me|(?:you|u) know what|mind you|"
+    r"if (?:you|u) ask me|(?:you|u) guessed it|(?:i )?tell you what)\b"
+)
+"""A "you" that is nobody: "it's 71 a day now, can you believe it"."""
+
+
 def _voice(lower: str, bag: set[str]) -> list[str]:
     """Return who the sentence is about."""
     rules: list[str] = []
@@ -256,7 +263,7 @@ def _content(text: str, lower: str, words: Sequence[str], bag: set[str], own: bo
 def features(text: str, *, after_question: bool = False, replying: bool = False) -> tuple[str, ...]:
     """Return the rules that a sentence meets."""
     lower = text.lower()
-    words = _WORD.findall(lower)
+    words = _WORD.findall(_SAID_TO_ANYBODY.sub(" ", lower))
     bag = set(words)
     rules = _voice(lower, bag)
     rules += _manner(text, lower, bag)

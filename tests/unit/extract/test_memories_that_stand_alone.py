@@ -241,6 +241,11 @@ def test_a_thing_that_a_clause_describes_is_understood_without_what_was_said_bef
     assert depends_on_context(*parse(["I still have that lamp."]))
 
 
+def test_a_clause_at_whose_thing_somebody_broke_off_is_not_told_alone(extractor: Extractor) -> None:
+    said = "I'm at the uh whats it called the sleep doctor and she say I got apnea"
+    assert not any(summary.endswith(" the.") for summary in _summaries(extractor, ("user", said)))
+
+
 def test_a_clause_that_is_understood_alone_is_told_without_the_one_that_is_not(extractor: Extractor) -> None:
     assert _summaries(
         extractor, ("user", "It was hard, but I have moved into Briarwood, the retirement community.")

@@ -84,6 +84,11 @@ def test_a_question_about_the_user_is_known(text: str, asking: bool) -> None:
     assert asks_about_user(text) is asking
 
 
+def test_a_you_that_is_nobody_is_not_the_assistant() -> None:
+    assert "about_you" not in features("the nursery is up to 71 a day now, can you believe it")
+    assert "about_you" in features("the nursery told you it is 71 a day now")
+
+
 def test_points_are_in_quarters() -> None:
     assert all(points * 4 == int(points * 4) for points in POINTS.values())
 
