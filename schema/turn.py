@@ -21,6 +21,10 @@ MAX_WHOLE_TURN_BYTES = 256 * 1024
 """How much a turn may be with all that is not its text."""
 _ESCAPED: Final = 6
 """Characters of JSON that stand for one at most, as for a control character."""
+_A_FIELD: Final = 128
+"""Characters of JSON around one message, attachment or value, at most."""
+_REST: Final = 16 * 1024
+"""Of ids and a candidate, at most: every character of theirs escaped."""
 MAX_MESSAGES = 500
 MAX_HISTORY_MESSAGES = 100
 _EARLIEST: Final = datetime(2, 1, 1, tzinfo=UTC)
@@ -186,13 +190,14 @@ class Turn(Value):
                 "attachments, names and metadata are too long: with its text a turn may have "
                 f"{MAX_WHOLE_TURN_BYTES:,} bytes"
             )
+        fields = len(self.messages) + len(self.history) + len(self.attachments) + len(self.metadata)
         # A control character is six in JSON: only where that may be too much the turn is written out to know.
-        if _ESCAPED * (size + pointers + names + known) > MAX_WHOLE_TURN_BYTES:
+        if _ESCAPED * (size + pointers + names + known) + _A_FIELD * fields + _REST > MAX_WHOLE_TURN_BYTES:
             whole = len(self.canonical_json().encode())
             if whole > MAX_WHOLE_TURN_BYTES:
                 raise ValueError(
-                    f"the turn has {whole:,} bytes as JSON and at most {MAX_WHOLE_TURN_BYTES:,} are taken: it is full "
-                    "of characters that no text has"
+                    f"the turn has {whole:,} bytes as JSON and at most {MAX_WHOLE_TURN_BYTES:,} are taken: it has many "
+                    "short messages, or characters that no text has"
                 )
         return self
 

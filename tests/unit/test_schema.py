@@ -326,6 +326,7 @@ def test_every_field_of_a_turn_has_a_bound(field: str, value: object) -> None:
     "fields",
     [
         {"messages": [{"role": "user", "content": "\x01" * 60_000}]},
+        {"messages": [{"role": "user", "content": "\x01" * 87}] * 500},
         {"attachments": [{"uri": "\x01" * 400, "media_type": "\x01" * 50, "title": "\x01" * 20}] * 100},
     ],
 )
