@@ -21,6 +21,7 @@ from memory.publish import publish
 from memory.third_parties import own_names, without_others
 from policies.privacy.third_parties import with_relation, without_names
 from schema import AuditAction, AuditEntry, Event, EventName, Memory, Seen, Status, Subject, Turn
+from schema.control_characters import escaped_in_json
 from schema.errors import Refused
 from schema.wrong_fields import wrong_fields
 from stores.catalog import Changes
@@ -262,4 +263,4 @@ def _decoded(encoded: str) -> Vector:
 
 
 def _line(value: dict[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return escaped_in_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

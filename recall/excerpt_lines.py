@@ -8,6 +8,7 @@ from typing import Final
 
 from recall.audience import Audience
 from recall.excerpts import Excerpt, excerpts_for, with_textbooks
+from schema.control_characters import CONTROL_CHARACTERS
 from stores.open import Stores
 
 _CHARS_A_TOKEN: Final = 4.7
@@ -42,8 +43,9 @@ def excerpt_lines(excerpts: Sequence[Excerpt]) -> list[str]:
 
 
 def as_data(text: str) -> str:
-    """Return a text as one line in which nothing can close the block, nor pass for another excerpt."""
-    line = " ".join(text.split()).replace("<", "‹").replace(">", "›")
+    """Return a text as one line in which nothing can close the block, pass for another excerpt, or command a terminal
+    that shows it."""
+    line = CONTROL_CHARACTERS.sub("", " ".join(text.split())).replace("<", "‹").replace(">", "›")
     return line.replace("[Story excerpt", "(Story excerpt").replace("[Textbook excerpt", "(Textbook excerpt")
 
 

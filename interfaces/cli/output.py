@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -19,9 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from schema import Memory, Status, Subject
-
-_CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal obeys instead of showing, and what turns the direction of text; all but the end of a line."""
+from schema.control_characters import CONTROL_CHARACTERS, escaped_in_json
 
 
 class PlainConsole(Console):
@@ -33,14 +30,14 @@ class PlainConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the segments of what is printed, control characters in it shown as `\\x1b`."""
         for segment in super().render(renderable, options):
-            if segment.control or not _CONTROLS.search(segment.text):
+            if segment.control or not CONTROL_CHARACTERS.search(segment.text):
                 yield segment
             else:
                 yield Segment(_shown(segment.text), segment.style)
 
 
 def _shown(text: str) -> str:
-    return _CONTROLS.sub(lambda match: repr(match[0])[1:-1], text)
+    return CONTROL_CHARACTERS.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 console = PlainConsole()
@@ -68,8 +65,7 @@ def own_command() -> str:
 def print_json(value: Any) -> None:
     """Write one JSON value on standard output."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    # JSON escapes the controls below the space by itself; the others it may hold as they are.
-    typer.echo(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+    typer.echo(escaped_in_json(text))
 
 
 def print_result(value: Any, shown: RenderableType, *, as_json: bool, soft_wrap: bool = False) -> None:
