@@ -20,7 +20,7 @@ _UNKNOWN = "unknown"
 def status(as_json: JsonOption = False) -> None:
     """Show how the fleet is, within about 5 seconds: what waits, who works, what became of turns, what to do.
 
-    The exit code is 0 unless the broker, the catalog or the index does not answer; then it is 2.
+    The exit code is 0 unless the broker, the catalog or the index does not answer; then it is 1.
     """
     report, failed = fleet_report(load_settings())
     advice = advice_on(report)
