@@ -18,7 +18,10 @@ from stores.index.snapshot import first_of
 
 PROBE = Subject(tenant_id="afterturn-doctor", subject_id="afterturn-doctor")
 """Who a look at an index writes for, and removes again."""
+SERVERS = frozenset({"qdrant", "s3vectors", "weaviate"})
+"""The indexes, by the setting's names, that are servers of their own: of the others the catalog's answer says it."""
 
+_NO_KEY = uuid.UUID(int=0)
 _ATTEMPTS = 4
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
@@ -51,6 +54,15 @@ def ranked(ask: Callable[[int], list[Hit]], limit: int, most: int) -> list[Hit]:
         if all_are_here or min(hit.similarity for hit in hits) < first[-1].similarity:
             return first
         asked = min(asked * 4, most)
+
+
+def must_answer(index: Index) -> None:
+    """Ask the server for an entry that nobody has: the cheapest call of the protocol, which writes nothing.
+
+    Raises:
+        IndexUnavailable: it does not answer, or refuses.
+    """
+    index.fetch(PROBE, [_NO_KEY])
 
 
 def probed(index: Index, dimensions: int, where: str) -> HealthCheck:

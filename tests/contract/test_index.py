@@ -22,6 +22,7 @@ from schema import (
 )
 from schema.errors import IndexMismatch
 from stores.index.base import Entry, Index, Where
+from stores.index.server import must_answer
 from tests.contract.indexes import ANA, BEN, DIMENSIONS, MODEL, NOON, STAND_INS, entry, numbers, opened, unit, units
 
 ANY_STATUS: tuple[Status, ...] = ()
@@ -134,6 +135,12 @@ def test_nothing_written_nothing_asked_and_nothing_deleted_are_no_error(index: I
     assert index.fetch(ANA, []) == []
     assert index.query(unit(1), Where(ANA), 3) == []
     assert index.count() == 0
+
+
+def test_an_index_that_is_asked_whether_it_answers_is_as_before(index: Index) -> None:
+    index.upsert([entry(number=1)])
+    must_answer(index)
+    assert index.count() == 1
 
 
 def test_thousands_of_keys_are_written_fetched_and_deleted_in_one_call(index: Index) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -17,6 +18,7 @@ from sqlalchemy import make_url
 from interfaces.local.broker import embedded_broker
 from memory.remember import Remembered, remember
 from tests.conftest import free_port
+from tests.contract.loopback import Answer, Loopback, loopback
 from tests.e2e.service import Served, served, settings_in
 from tests.fleet.bad_broker import Proxy
 from tests.postgres import PostgresServer
@@ -239,6 +241,38 @@ def test_while_the_catalog_is_away_every_route_says_when_to_ask_again(
         proxy.open()
         assert me.post(MEMORIES, json={"content": "Anna is vegan."}, headers=named("v")).status_code == 201
     proxy.close()
+
+
+@pytest.fixture
+def qdrant() -> Iterator[Loopback]:
+    """A server in the place of Qdrant."""
+    from tests.contract.qdrant_server import QdrantServer
+
+    with loopback() as told:
+        told.answer = QdrantServer()
+        yield told
+
+
+@pytest.mark.parametrize("fault", ["closed", "silent"])
+def test_a_service_whose_index_has_a_server_that_is_away_lives_and_is_not_ready(
+    tmp_path: Any, broker_url: str, qdrant: Loopback, fault: str
+) -> None:
+    settings = settings_in(tmp_path, broker_url).model_copy(
+        update={"index": "qdrant", "index_url": qdrant.url, "index_timeout_seconds": 30.0 if fault == "silent" else 1.0}
+    )
+    with served(settings, anonymous=True) as running, running.client() as client:
+        assert client.get("/readyz").json() == {"status": "ok"}
+        healthy, qdrant.answer = qdrant.answer, lambda _request: Answer(fault=fault)
+        began = time.monotonic()
+        answer = client.get("/readyz")
+        assert time.monotonic() - began < 5, "a probe of the chart waits for no longer"
+        assert_is_away(answer)
+        assert answer.json()["detail"] == "index cannot be reached"
+        assert client.get("/livez").status_code == 200
+        qdrant.answer = healthy
+        assert client.get("/readyz").json() == {"status": "ok"}
+        # What hangs would hold up the end.
+        qdrant.over.set()
 
 
 # -- sizes and fields ---------------------------------------------------------------------------------------------
