@@ -30,14 +30,20 @@ _PROBLEM: Final = {
         },
     },
 }
+_SENT_WHERE_LIMITED: Final = (
+    "; sent only where the service limits the key's requests of that class (AFTERTURN_HTTP_READS_PER_MINUTE, "
+    "AFTERTURN_HTTP_WRITES_PER_MINUTE, AFTERTURN_HTTP_LLM_PER_MINUTE, AFTERTURN_HTTP_TURNS_PER_MINUTE; 0 is no limit) "
+    "and could count this one: not without a key, not before the key is read, and not while the broker is away"
+)
 _HEADERS: Final = {
     "X-Request-ID": {"description": "the id that the request gave, or a new one", "schema": {"type": "string"}},
     "RateLimit-Policy": {
-        "description": 'the limit of the key for such requests: `"read";q=600;w=60` is 600 in 60 seconds',
+        "description": 'the limit of the key for such requests: `"read";q=600;w=60` is 600 in 60 seconds'
+        + _SENT_WHERE_LIMITED,
         "schema": {"type": "string"},
     },
     "RateLimit": {
-        "description": 'how it stands: `"read";r=598;t=1` is 598 left, and one more in a second',
+        "description": 'how it stands: `"read";r=598;t=1` is 598 left, and one more in a second' + _SENT_WHERE_LIMITED,
         "schema": {"type": "string"},
     },
     "Retry-After": {"description": "in how many seconds to ask again", "schema": {"type": "integer"}},

@@ -317,6 +317,15 @@ def test_the_document_names_every_failure_and_the_fields_of_answers(me: httpx.Cl
     assert {"RateLimit", "RateLimit-Policy"} <= set(document["components"]["headers"])
 
 
+def test_the_document_says_when_the_fields_of_limits_are_sent(me: httpx.Client) -> None:
+    headers = me.get("/openapi.json").json()["components"]["headers"]
+    for name in ("RateLimit", "RateLimit-Policy"):
+        assert "only where" in headers[name]["description"]
+        assert "AFTERTURN_HTTP_READS_PER_MINUTE" in headers[name]["description"]
+    # The settings of this service limit nothing that is read.
+    assert "RateLimit" not in me.get(MEMORIES).headers
+
+
 def test_every_route_under_the_api_wants_a_key(me: httpx.Client) -> None:
     document = me.get("/openapi.json").json()
     open_to_all = {
