@@ -11,6 +11,7 @@ from pathlib import Path
 
 from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, load_policy
+from stores.private import make_private
 
 _LOW_BYTES, _LEAST_BYTES = 1024**3, 100 * 1024**2
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -36,7 +37,7 @@ def check_folders(settings: Settings) -> Iterator[HealthCheck]:
 
 def _folder(part: str, folder: Path, variable: str) -> Iterator[HealthCheck]:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         with tempfile.TemporaryFile(dir=folder) as probe:
             probe.write(b"x")
     except OSError as error:

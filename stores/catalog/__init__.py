@@ -12,6 +12,7 @@ from stores.catalog.index_jobs import Backlog
 from stores.catalog.nights import Claim, ClaimLost, NightRun
 from stores.catalog.reviews import Reviews
 from stores.catalog.revisions import check_revision, migrate
+from stores.private import tighten
 
 __all__ = [
     "Access",
@@ -44,6 +45,8 @@ def open_catalog_engine(settings: Settings, *, makes_catalog: bool = True) -> En
     if not makes_catalog:
         require_catalog(settings)
     engine = create_catalog_engine(settings.effective_catalog_url, settings.worker_slots)
+    if settings.catalog_url is None:
+        tighten(settings.data_dir)
     if engine.dialect.name == "sqlite":
         migrate(engine)
     else:

@@ -12,6 +12,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from schema.errors import CatalogOutage, CatalogRefused, CatalogUnavailable
 from stores.postgres import create_postgres_engine, explain, has_remedy, is_passing, is_postgres
+from stores.private import make_private
 
 BUSY_SECONDS = 10.0
 _SUCH_AS = (
@@ -40,8 +41,8 @@ def create_catalog_engine(url: str, connections: int = 16) -> Engine:
         raise CatalogUnavailable("AFTERTURN_CATALOG_URL: an SQLite catalog needs a file; workers share it")
     path = Path(parsed.database)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+        make_private(path.parent)
+        path.touch(mode=0o600)
     except OSError as error:
         raise CatalogUnavailable(
             f"cannot write the catalog at {path}: {error.strerror}. "
