@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from schema import Subject
 from schema.settings import load_settings, variable_of
 from stores.graph import RebuildableGraph
 from stores.open import Stores, open_stores
+from stores.private import tighten
 
 
 def reindex(
@@ -100,9 +102,15 @@ def export(
 
 def _written_to(file: Path | None) -> AbstractContextManager[TextIO]:
     try:
-        return file.open("w", encoding="utf-8") if file else nullcontext(sys.stdout)
+        return open(file, "w", encoding="utf-8", opener=_private) if file else nullcontext(sys.stdout)
     except OSError as error:
         raise typer.BadParameter(f"cannot write {file}: {error.strerror}") from error
+
+
+def _private(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags, mode=0o600)
+    tighten(Path(path))
+    return descriptor
 
 
 def import_(

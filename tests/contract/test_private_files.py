@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from interfaces.cli.moving import export
 from interfaces.local.data_folder import own_data_folder
 from memory.context import open_memory
 from recall import open_recall
@@ -61,6 +63,22 @@ def test_a_folder_that_many_accounts_write_to_is_left_to_them(tmp_path: Path) ->
     tmp_path.chmod(0o1777)
     tighten(tmp_path)
     assert _mode(tmp_path) == 0o1777
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_an_export_is_for_its_account_alone(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    monkeypatch.setenv("AFTERTURN_DATA_DIR", str(settings.data_dir))
+    with closing(open_catalog_engine(settings).raw_connection()):
+        pass
+    file = tmp_path / "memories.jsonl"
+    if is_there:
+        file.write_text("from another day\n")
+        assert _mode(file) == 0o644
+    export(file)
+    assert _mode(file) == 0o600
+    assert file.read_text().startswith('{"afterturn')
 
 
 def _mode(path: Path) -> int:
