@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CompoundSelect, Text, cast, literal, null, select, type_coerce, union_all
+from sqlalchemy import CompoundSelect, Engine, Text, cast, literal, null, select, type_coerce, union_all
 
 import stores.catalog.tables as tables
 from schema import Context, Memory, Scope, Subject, Tombstone
@@ -16,7 +16,8 @@ from stores.catalog.context import PARTS, context_from, parameters
 from stores.catalog.provisional import NOTED_IN_TURNS
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import any_of, of_bound_subject
-from stores.catalog.store import Reader
+from stores.catalog.store import AnyRow, Reader
+from stores.together import Together, each_alone_on_failure
 
 _ledger, _tombstones, _memories = tables.ledger, tables.tombstones, tables.memories
 _READ: CompoundSelect[Any] = union_all(
@@ -49,7 +50,12 @@ class BeforeBatch:
 
 
 class BeforeBatches(Reader):
-    """Reads what comes before the batches of all subjects. Safe to call from many threads and processes."""
+    """Reads what comes before the batches of all subjects, on one connection for all that wait at a moment. Safe to
+    call from many threads and processes."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self._together: Together[Mapping[str, Any], Sequence[AnyRow]] = Together(each_alone_on_failure(self._read))
 
     def of(
         self,
@@ -63,7 +69,7 @@ class BeforeBatches(Reader):
         """Return what these turns of a subject, of these conversations, are looked at with; of their context what is
         not older than two moments."""
         asked = parameters(subject, conversation_ids, topics_since=topics_since, questions_since=questions_since)
-        rows = [tuple(row) for row in self._rows(_READ, asked | {"turns": list(turn_ids)})]
+        rows = [tuple(row) for row in self._together.do(asked | {"turns": list(turn_ids)})]
         noted = (memory_of(json.loads(document)) for kind, _, document, _ in rows if kind == "noted")
         return BeforeBatch(
             noted=sorted(noted, key=lambda memory: memory.id),
@@ -75,3 +81,8 @@ class BeforeBatches(Reader):
             ],
             context=context_from(rows),
         )
+
+    def _read(self, asked: Sequence[Mapping[str, Any]]) -> list[Sequence[AnyRow]]:
+        # Whoever waits came after their subject's last commit, so no statement here reads what was before it.
+        with self._engine.connect() as connection:
+            return [connection.execute(_READ, parameters_of_one).all() for parameters_of_one in asked]

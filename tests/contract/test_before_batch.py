@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from schema import Context, Memory, OpenTopic, Preference, PreferenceName, Question, Scope, Status, Subject, Tombstone
 from stores.catalog import BeforeBatch, Catalog, Changes
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW, a_memory, changes
+from tests.contract.indexes import until
 
 _NOTHING = BeforeBatch([], {}, [], Context())
 
@@ -43,3 +50,37 @@ def test_what_comes_before_a_batch_is_nobody_elses(catalog: Catalog) -> None:
     catalog.commit(Changes(subject=ANNA, at=NOW, created=(_noted("t2", "Anna is allergic to nuts."),)))
     catalog.commit(Changes(subject=ANNA, at=NOW, tombstones=(Tombstone(Scope.SUBJECT, "", NOW),)))
     assert _before(catalog, BERT) == _before(catalog, NAMESAKE) == _NOTHING
+
+
+def test_all_subjects_that_wait_are_read_together_and_each_gets_its_own(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = catalog.before_batches
+    subjects = [Subject(tenant_id="acme", subject_id=f"user-{number}") for number in range(6)]
+    for subject in subjects:
+        catalog.commit(changes(f"of-{subject.subject_id}", subject, 1))
+    sizes: list[int] = []
+    is_read, goes_on = threading.Event(), threading.Event()
+    read = batches._together._work
+
+    def watched(asked: Sequence[Any]) -> Sequence[Any]:
+        sizes.append(len(asked))
+        is_read.set()
+        assert goes_on.wait(30)
+        return read(asked)
+
+    monkeypatch.setattr(batches._together, "_work", watched)
+
+    def processed(subject: Subject) -> dict[str, str]:
+        turns = [f"of-{subject.subject_id}"]
+        return batches.of(subject, turns, {"c"}, topics_since=NOW, questions_since=NOW).processed
+
+    with ThreadPoolExecutor(len(subjects)) as threads:
+        first = threads.submit(processed, subjects[0])
+        assert is_read.wait(30)
+        others = [threads.submit(processed, subject) for subject in subjects[1:]]
+        until(lambda: len(batches._together._waiting) == len(subjects))
+        goes_on.set()
+        found = [future.result(30) for future in (first, *others)]
+    assert [list(turns) for turns in found] == [[f"of-{subject.subject_id}"] for subject in subjects]
+    assert sizes == [1, 5]
