@@ -241,6 +241,9 @@ def _judge(
     may_change = _may_change(candidate, memory, new)
     is_asked = (may_change or neighbour.ending is not None) and not is_of_another
     changed = changed_share(features, neighbour.ending) if is_asked else 0.0
+    if is_asked and may_change and not tells_news(candidate):
+        # What was read has learned from news: of what only looks like a change it finds some, and denies none.
+        changed = max(changed, changed_share(features))
     if max(same - SAME_FROM, changed - _changed_from(neighbour, may_change)) >= 0:
         return SameFact.SAME if same >= changed else SameFact.CHANGED
     # Another value of the same attribute is a question at the least.

@@ -348,6 +348,13 @@ def test_what_tells_of_no_change_is_read_where_its_words_are_like_those_of_one()
     assert not may_end(candidate("Maya's dog sleeps on the sofa."), Neighbour(known, 0.5), POLICY, "Maya")
 
 
+def test_reading_denies_no_change_that_words_tell_without_news() -> None:
+    known = memory("Maya's dog weighs 31 kilos.")
+    said = candidate("Maya's dog weighs 27 kilos.")
+    decision = decide(said, [Neighbour(known, 0.9, ending=0.05)], [], POLICY, NOON, "Maya")
+    assert decision.action is SUPERSEDE
+
+
 @pytest.mark.parametrize(("ending", "expected"), [(0.7, CREATE), (0.95, SUPERSEDE)])
 def test_what_begins_with_somebody_else_ends_what_is_known_only_where_that_is_sure(
     ending: float, expected: DecisionAction
