@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -131,6 +132,14 @@ def test_a_fresh_shell_finds_our_commands_as_they_are_written(page: Path) -> Non
     assert [line for line in lines if re.match(r" *(\w+=\S+ )*(afterturn|python -m (?!pip ))", line)] == []
     locks = re.findall(r"-r (locks/[\w.]+)", page.read_text())
     assert [lock for lock in locks if not (ROOT / lock).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_what_a_shell_sets_reaches_what_it_starts(page: Path) -> None:
+    """A line that only sets variables needs `export`; what belongs into `.env` is marked `ini`."""
+    lines = [line for block in _SHELL.findall(page.read_text()) for line in block.replace("\\\n", "").splitlines()]
+    ours = [line for line in lines if re.match(r" *AFTERTURN_\w+=", line)]
+    assert [line for line in ours if all("=" in word for word in shlex.split(line, comments=True))] == []
 
 
 def commands_of(group: TyperGroup, before: str = "") -> Iterator[tuple[str, TyperCommand]]:
