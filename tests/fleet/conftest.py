@@ -12,7 +12,7 @@ from tests.fleet.fleet import ORACLE, Fleet
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "soak: takes minutes; run by `make soak`")
+    config.addinivalue_line("markers", "soak: takes minutes; skipped unless asked for: `pytest tests/fleet -m soak`")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.path.parent == Path(__file__).parent and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
         if item.get_closest_marker("soak") and not soak:
-            item.add_marker(pytest.mark.skip(reason="takes minutes: make soak"))
+            item.add_marker(pytest.mark.skip(reason="takes minutes: pytest tests/fleet -m soak"))
 
 
 @pytest.fixture
