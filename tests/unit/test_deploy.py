@@ -127,6 +127,11 @@ def test_the_image_of_the_fleet_carries_the_version_of_the_next_release() -> Non
     assert SERVICES["worker"]["image"] == f"afterturn:{version_of_next_release()}"
 
 
+def test_the_client_for_node_has_the_version_of_the_next_release() -> None:
+    package = json.loads((ROOT / "clients" / "typescript" / "package.json").read_text())
+    assert package["version"] == version_of_next_release()
+
+
 def test_the_fleet_is_built_from_the_dockerfile() -> None:
     assert SERVICES["worker"]["build"] == {"context": ".", "dockerfile": "deploy/Dockerfile"}
     assert {SERVICES[name]["image"] for name in (*FLEET, "flower")} == {SERVICES["worker"]["image"]}
