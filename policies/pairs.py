@@ -33,8 +33,9 @@ and LoCoMo, where hardly anything changes, loses less than a point of its eviden
 SURELY_ENDS_FROM: Final = 0.6
 """The same of a planned event that words alone could not end: another event of the kind is likelier."""
 READ_FROM: Final = 0.25
-"""Share by words from which what tells of no change is read together with what it may end: from .15 on three in four
-more are read in LoCoMo, and of its evidence a point is lost; of 1,280 everyday cases two more come out right."""
+"""Share by words from which what tells of no change is read together with what it may end: from .15 on six in ten more
+are read in LoCoMo, and nearly a point of its evidence is lost, for five fewer of 1,280 everyday cases with something
+false (docs/reference/cross-encoder.md)."""
 SURELY_OF_IT: Final = 0.9
 """Share from which a statement ends another though it begins with somebody else or shares only a unit with it: "My
 landlord let us extend the lease"."""
