@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from memory.agreement import stray_keys
 from memory.context import MemoryContext
@@ -18,31 +18,48 @@ from memory.erasure.queue import Erasure, count_waiting, note_nobodys_letters
 from memory.events import stream_key
 from policies.consolidation import Aftermath
 from schema import Subject
-from schema.errors import BrokerRejected
+from schema.errors import BrokerRefused, BrokerRejected
 from stores.graph import RebuildableGraph
 from stores.index.base import BESIDE, Family
 
+BROKER_FILE: Final = "the broker's append-only file"
 _BLOCK = 1024 * 1024
 _REWRITE_SECONDS = 20.0
 """For how long the broker's rewriting is waited for: a gigabyte takes some ten seconds."""
 _POLL_SECONDS = 0.02
+_NOT_BEGUN: Final = "Can't execute an AOF background rewriting"
+_UNDER_WAY: Final = "already in progress"
+"""What the broker answers where another erasure has asked for the same a moment ago: that is after our words went."""
 
 
 @dataclass
 class Proof:
     """Counts by place of what was removed, and of what a second look still found: nothing, if all is well.
 
-    `notes` say what this process cannot remove, or not yet. No field holds what was said.
+    `unshown` are the places of which it is not shown that nothing is left there; `may_be_shown` says that it may be if
+    one tries again. `notes` say what this process cannot remove, or not yet. No field holds what was said.
     """
 
     removed: dict[str, int] = field(default_factory=dict)
     left: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    unshown: list[str] = field(default_factory=list)
+    may_be_shown: bool = False
 
     @property
     def is_clean(self) -> bool:
-        """Return whether nothing is left."""
-        return not any(self.left.values())
+        """Return whether nothing is left, and that is shown of every place."""
+        return not (self.has_left or self.unshown)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether there is nothing for the fleet to try again."""
+        return not (self.has_left or self.may_be_shown)
+
+    @property
+    def has_left(self) -> bool:
+        """Return whether a second look found anything."""
+        return any(self.left.values())
 
 
 def look_again(erasure: Erasure, context: MemoryContext, proof: Proof, aftermath: Aftermath | None = None) -> None:
@@ -104,35 +121,73 @@ def _telling_events(subject: Subject, aftermath: Aftermath, context: MemoryConte
 
 def rewrite_broker_file(context: MemoryContext, proof: Proof) -> None:
     """Have Redis write its append-only file anew, and wait for it: the file holds what was deleted until then, however
-    small it is. Note what else may hold it."""
+    small it is. Note what else may hold it, and where it is not shown that the file holds nothing of it."""
     if context.settings.effective_catalog_url.startswith("postgres"):
         proof.notes.append(
             "Postgres keeps deleted rows in its files until VACUUM FULL, and in its log until that is recycled"
         )
-    deadline = time.monotonic() + _REWRITE_SECONDS
     try:
-        # One that was under way already began before the words were deleted.
-        if _rewritten(context, deadline):
+        is_shown = _rewrite(context, proof)
+    except (BrokerRefused, BrokerRejected) as error:
+        proof.notes.append(
+            f"the broker does not say whether it has rewritten its append-only file ({error}): see that it does"
+        )
+        is_shown = False
+    if not is_shown:
+        proof.unshown.append(BROKER_FILE)
+
+
+def _rewrite(context: MemoryContext, proof: Proof) -> bool:
+    """Return whether no append-only file is in use that was not written anew; note otherwise why."""
+    deadline = time.monotonic() + _REWRITE_SECONDS
+    refusal = ""
+    # One that was under way already began before the words were deleted.
+    persistence = _once_rewritten(context, deadline)
+    is_asked = not _is_rewriting(persistence)
+    if is_asked:
+        try:
             context.redis.bgrewriteaof()
-        if _rewritten(context, deadline):
-            return
-    except BrokerRejected as error:
-        proof.notes.append(f"the broker does not rewrite its append-only file ({error}): see that it does")
-        return
-    proof.notes.append(
-        "the broker rewrites its append-only file now; until it is done that still holds what was erased"
-    )
+        except (BrokerRefused, BrokerRejected) as error:
+            refusal = "" if _UNDER_WAY in str(error).lower() else str(error)
+        persistence = _once_rewritten(context, deadline)
+    if not persistence.get("aof_enabled"):
+        return True
+    if not is_asked:
+        proof.may_be_shown = True
+        proof.notes.append(
+            "the broker still rewrites its append-only file from before the erasure: that holds what was erased until "
+            "it is rewritten once more"
+        )
+    elif _is_rewriting(persistence):
+        proof.notes.append(
+            "the broker rewrites its append-only file now; until it is done that still holds what was erased"
+        )
+    elif _NOT_BEGUN in refusal or (not refusal and persistence.get("aof_last_bgrewrite_status", "ok") != "ok"):
+        proof.may_be_shown = True
+        proof.notes.append(
+            "the broker could not rewrite its append-only file, which still holds what was erased: look at its disk "
+            f"(space, rights) and its log{refusal and f' ({refusal})'}"
+        )
+    elif refusal:
+        proof.notes.append(
+            f"the broker does not rewrite its append-only file ({refusal}), which holds what was erased until it does"
+        )
+    else:
+        return True
+    return False
 
 
-def _rewritten(context: MemoryContext, deadline: float) -> bool:
-    """Wait until no rewriting is under way; False where one still is at a moment of the monotonic clock."""
+def _once_rewritten(context: MemoryContext, deadline: float) -> dict[str, Any]:
+    """Return how the broker's files stand once no rewriting is under way, or at a moment of the monotonic clock."""
     while True:
         persistence: Any = context.redis.info("persistence")
-        if not (persistence.get("aof_rewrite_in_progress") or persistence.get("aof_rewrite_scheduled")):
-            return True
-        if time.monotonic() > deadline:
-            return False
+        if not _is_rewriting(persistence) or time.monotonic() > deadline:
+            return dict(persistence)
         time.sleep(_POLL_SECONDS)
+
+
+def _is_rewriting(persistence: dict[str, Any]) -> bool:
+    return bool(persistence.get("aof_rewrite_in_progress") or persistence.get("aof_rewrite_scheduled"))
 
 
 def files_with(folder: Path, texts: Iterable[str]) -> list[str]:

@@ -154,9 +154,9 @@ def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
             rewrite_broker_file(context, proof)
             look_again(erasure, context, proof)
             _finish(erasure, proof, context, now)
-            finished += proof.is_clean
-            if not proof.is_clean:
-                _log.warning("erasure_goes_on", stage="night", left=sum(proof.left.values()))
+            finished += proof.is_over
+            if not proof.is_over:
+                _log.warning("erasure_goes_on", stage="night", left=sum(proof.left.values()), unshown=proof.unshown)
     return finished
 
 
@@ -202,13 +202,13 @@ def _count_facts(before: dict[str, int], subject: Subject, context: MemoryContex
 
 
 def _finish(erasure: Erasure, proof: Proof, context: MemoryContext, now: datetime) -> None:
-    """Note that an erasure is over, if nothing is left: otherwise the fleet tries again within the hour."""
+    """Note that an erasure is over, if there is nothing to try again: otherwise the fleet tries again within the hour."""
     if any(job.action == "delete" for job in context.catalog.index_jobs(erasure.subject)):
         proof.notes.append(
             "another process was telling the index of it: the sweep removes again what that may still write, and the "
             "fleet looks again within the hour"
         )
-    elif proof.is_clean:
+    elif proof.is_over:
         context.catalog.tombstones.finish(erasure.subject, erasure.tombstones, now)
     else:
         proof.notes.append("the fleet looks again within the hour, until nothing is left")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
+import time
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory.erasure.proof import files_with
-from memory.erasure.subjects import erase_subject, erase_turns
+from memory.erasure.proof import BROKER_FILE, files_with
+from memory.erasure.subjects import erase_subject, erase_turns, finish_erasures
 from memory.legal_holds import set_legal_hold
 from schema import Scope
 from stores.dead_letters import read_dead_letters
@@ -161,20 +165,158 @@ def test_what_a_wish_to_forget_left_goes_with_its_conversation(worker: Worker, a
     assert "jazz" not in worker.everywhere(whose) + str(worker.events(whose))
 
 
-def test_an_erasure_ends_when_the_broker_has_written_its_file_anew(worker: Worker, anna: str, tmp_path: Path) -> None:
+@pytest.fixture
+def broker_folder(worker: Worker) -> Iterator[Path]:
+    """The folder of a broker that writes an append-only file."""
     redis = worker.context.redis
-    folder = Path(str(redis.config_get("dir")["dir"]))
     before = str(redis.config_get("appendonly")["appendonly"])
     redis.config_set("appendonly", "yes")
+    _await_no_rewriting(worker)
+    yield Path(str(redis.config_get("dir")["dir"]))
+    # Whatever rewrites is stopped by this.
+    redis.config_set("appendonly", "no")
+    redis.config_set("appendonly", before)
+
+
+def _await_no_rewriting(worker: Worker) -> None:
+    deadline = time.monotonic() + 20
+    while worker.context.redis.info("persistence")["aof_rewrite_in_progress"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@contextmanager
+def rewriting_fails(worker: Worker, folder: Path, how: str) -> Iterator[None]:
+    """Make rewriting fail, at its end or before it began: folders lie where the broker's next files would."""
+    kept = folder / str(worker.context.redis.config_get("appenddirname")["appenddirname"])
+    if how == "before it began":
+        aside = kept.rename(kept.with_name("aside"))
+        kept.touch()
+        try:
+            yield
+        finally:
+            kept.unlink()
+            aside.rename(kept)
+        return
+    name = str(worker.context.redis.config_get("appendfilename")["appendfilename"])
+    lying = [kept / f"{name}.{number}.base.{kind}" for number in range(1, 200) for kind in ("rdb", "aof")]
+    lying = [path for path in lying if not path.exists()]
+    for path in lying:
+        (path / "in the way").mkdir(parents=True)
     try:
-        worker.hear(anna, "I live in Lisbon")
-        worker.park(a_turn(anna, 5, SECRET))
-        proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
-        assert proof.is_clean
-        assert not any("rewrites" in note for note in proof.notes)
-        assert files_with(folder, [SECRET]) == []
+        yield
     finally:
-        redis.config_set("appendonly", before)
+        for path in lying:
+            shutil.rmtree(path)
+
+
+def test_an_erasure_ends_when_the_broker_has_written_its_file_anew(
+    worker: Worker, anna: str, broker_folder: Path
+) -> None:
+    worker.hear(anna, "I live in Lisbon")
+    worker.park(a_turn(anna, 5, SECRET))
+    proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
+    assert (proof.is_clean, proof.unshown) == (True, [])
+    assert not any("rewrite" in note for note in proof.notes)
+    assert files_with(broker_folder, [SECRET]) == []
+
+
+@pytest.mark.parametrize("how", ["before it began", "at its end"])
+def test_an_erasure_of_which_the_broker_could_not_write_its_file_anew_goes_on_until_it_can(
+    worker: Worker, anna: str, broker_folder: Path, how: str
+) -> None:
+    whose = subject(anna)
+    worker.park(a_turn(anna, 5, SECRET))
+    with rewriting_fails(worker, broker_folder, how):
+        proof = erase_subject(whose, worker.context, by="dora", now=NOW)
+        assert files_with(broker_folder, [SECRET]) != []
+        assert (proof.is_clean, proof.is_over, proof.unshown) == (False, False, [BROKER_FILE])
+        assert not any(proof.left.values()), "nothing was found again"
+        assert any("could not" in note and "still holds" in note for note in proof.notes)
+        assert whose in dict(worker.context.catalog.tombstones.unfinished(10))
+        assert finish_erasures(worker.context, 10, NOW) == 0
+    assert finish_erasures(worker.context, 10, NOW) == 1
+    assert files_with(broker_folder, [SECRET]) == []
+
+
+def test_an_erasure_does_not_say_that_nothing_is_left_while_the_broker_still_writes_its_file_anew(
+    worker: Worker, anna: str, broker_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redis = worker.context.redis
+    worker.park(a_turn(anna, 5, SECRET))
+    monkeypatch.setattr("memory.erasure.proof._REWRITE_SECONDS", 0.1)
+    redis.set("one", "key")
+    redis.config_set("rdb-key-save-delay", 10_000_000)
+    try:
+        proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
+    finally:
+        redis.config_set("rdb-key-save-delay", 0)
+    # The broker goes on by itself, and the fleet, which waits no longer, could show no more.
+    assert (proof.is_clean, proof.is_over, proof.unshown) == (False, True, [BROKER_FILE])
+    assert any("rewrites its append-only file now" in note for note in proof.notes)
+
+
+def test_a_rewriting_from_before_an_erasure_shows_nothing_and_is_asked_for_again(
+    worker: Worker, anna: str, broker_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redis = worker.context.redis
+    worker.park(a_turn(anna, 5, SECRET))
+    monkeypatch.setattr("memory.erasure.proof._REWRITE_SECONDS", 0.1)
+    redis.config_set("rdb-key-save-delay", 10_000_000)
+    try:
+        redis.bgrewriteaof()
+        proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
+    finally:
+        redis.config_set("rdb-key-save-delay", 0)
+    assert (proof.is_clean, proof.is_over, proof.unshown) == (False, False, [BROKER_FILE])
+    assert any("once more" in note for note in proof.notes)
+    # This ends the one under way.
+    redis.config_set("appendonly", "no")
+    redis.config_set("appendonly", "yes")
+    _await_no_rewriting(worker)
+    monkeypatch.undo()
+    assert finish_erasures(worker.context, 10, NOW) == 1
+    assert files_with(broker_folder, [SECRET]) == []
+
+
+@pytest.mark.parametrize("has_file", [True, False])
+def test_an_erasure_does_not_say_that_nothing_is_left_in_a_file_that_may_not_be_rewritten(
+    worker: Worker, anna: str, broker_folder: Path, has_file: bool
+) -> None:
+    redis = worker.context.redis
+    worker.park(a_turn(anna, 5, SECRET))
+    redis.config_set("appendonly", "yes" if has_file else "no")
+    redis.execute_command("ACL", "SETUSER", "default", "-bgrewriteaof")
+    try:
+        proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
+    finally:
+        redis.execute_command("ACL", "SETUSER", "default", "+bgrewriteaof")
+    assert (proof.is_clean, proof.is_over) == (not has_file, True)
+    assert proof.unshown == [BROKER_FILE] * has_file
+    assert any("does not rewrite" in note for note in proof.notes) == has_file
+
+
+def test_an_erasure_says_that_the_broker_does_not_tell_of_its_file(
+    worker: Worker, anna: str, broker_folder: Path
+) -> None:
+    redis = worker.context.redis
+    redis.execute_command("ACL", "SETUSER", "default", "-info")
+    try:
+        proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
+    finally:
+        redis.execute_command("ACL", "SETUSER", "default", "+info")
+    assert (proof.is_clean, proof.is_over, proof.unshown) == (False, True, [BROKER_FILE])
+    assert any("does not say whether" in note for note in proof.notes)
+
+
+def test_a_rewriting_that_fails_is_nothing_to_an_erasure_where_the_broker_has_no_such_file(
+    worker: Worker, anna: str, broker_folder: Path
+) -> None:
+    worker.park(a_turn(anna, 5, SECRET))
+    worker.context.redis.config_set("appendonly", "no")
+    with rewriting_fails(worker, broker_folder, "before it began"):
+        proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
+    assert (proof.is_clean, proof.unshown) == (True, [])
 
 
 def test_an_erasure_says_how_many_facts_left_a_graph_of_its_own(
