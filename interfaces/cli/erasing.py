@@ -55,7 +55,7 @@ def forget_user(
     """Erase a user for good, or one conversation or turn, wherever anything of it lies; then look again everywhere.
 
     What stays is a line in the audit without content, and a tombstone that keeps turns that are still on their way
-    from bringing anything back. The exit code is 1 if anything was found again.
+    from bringing anything back. The exit code is 1 if anything was found again, or is not shown to be gone.
     """
     if conversation and turn:
         raise typer.BadParameter("name a conversation or a turn, not both")
@@ -131,7 +131,14 @@ def _print(proof: Proof, *, as_json: bool) -> None:
     console.print(table)
     for note in proof.notes:
         errors.print(Text(note), soft_wrap=True)
-    console.print("nothing is left" if proof.is_clean else Text("something is left: erase again, or see why", "red"))
+    if proof.has_left:
+        console.print(Text("something is left: erase again, or see why", "red"))
+    elif proof.unshown:
+        where = ", ".join(proof.unshown)
+        found = f"nothing was found again, but it is not shown to be gone from {where}: erase again, or see why"
+        console.print(Text(found, "red"), soft_wrap=True)
+    else:
+        console.print("nothing is left")
 
 
 def take_apart(memory: IdArgument, as_json: JsonOption = False) -> None:
