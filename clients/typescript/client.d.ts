@@ -20,7 +20,7 @@ export interface Filters {
   as_agent?: string;
 }
 
-/** What was removed of a user and what is left, by place. */
+/** What was removed of a user and what is left, by place; `clean`: nothing is, and that is shown of every place. */
 export interface Proof {
   removed: Record<string, unknown>;
   left: Record<string, unknown>;

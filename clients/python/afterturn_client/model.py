@@ -106,7 +106,8 @@ class Checked:
 
 @dataclass(frozen=True)
 class Proof:
-    """What was removed of a user and what is left, by place; `clean` says that nothing is."""
+    """What was removed of a user and what is left, by place; `clean` says that nothing is, and
+    that it is shown of every place: `notes` say otherwise of which it is not."""
 
     removed: Mapping[str, Any]
     left: Mapping[str, Any]
