@@ -202,7 +202,7 @@ def _count_facts(before: dict[str, int], subject: Subject, context: MemoryContex
 
 
 def _finish(erasure: Erasure, proof: Proof, context: MemoryContext, now: datetime) -> None:
-    """Note that an erasure is over, if there is nothing to try again: otherwise the fleet tries again within the hour."""
+    """Note that an erasure is over, if there is nothing to try again: otherwise the fleet does within the hour."""
     if any(job.action == "delete" for job in context.catalog.index_jobs(erasure.subject)):
         proof.notes.append(
             "another process was telling the index of it: the sweep removes again what that may still write, and the "
