@@ -283,7 +283,7 @@ def test_a_rewriting_from_before_an_erasure_shows_nothing_and_is_asked_for_again
 def test_an_erasure_does_not_say_that_nothing_is_left_in_a_file_that_may_not_be_rewritten(
     worker: Worker, anna: str, broker_folder: Path, has_file: bool
 ) -> None:
-    redis = worker.context.redis
+    redis: Any = worker.context.redis
     worker.park(a_turn(anna, 5, SECRET))
     redis.config_set("appendonly", "yes" if has_file else "no")
     redis.execute_command("ACL", "SETUSER", "default", "-bgrewriteaof")
@@ -299,7 +299,7 @@ def test_an_erasure_does_not_say_that_nothing_is_left_in_a_file_that_may_not_be_
 def test_an_erasure_says_that_the_broker_does_not_tell_of_its_file(
     worker: Worker, anna: str, broker_folder: Path
 ) -> None:
-    redis = worker.context.redis
+    redis: Any = worker.context.redis
     redis.execute_command("ACL", "SETUSER", "default", "-info")
     try:
         proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
