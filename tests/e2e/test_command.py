@@ -376,26 +376,6 @@ def test_forgetting_a_user_empties_queue_and_spool_and_proves_it_in_every_file(t
     assert files_with(data, ["otto keeps 1 walnuts"]) != []
 
 
-def test_an_erasure_says_that_it_is_not_shown_to_be_gone_from_a_file_of_the_broker(tmp_path: Path) -> None:
-    home = Home.at(tmp_path)
-    open_catalog(Settings(data_dir=home.data)).close()
-    with embedded_broker(home.environment()["AFTERTURN_BROKER_URL"], tmp_path / "broker"):
-        kept = tmp_path / "broker" / "appendonlydir"
-        aside = kept.rename(kept.with_name("aside"))
-        kept.touch()
-        said = home.say("forget-user", "vera", "--yes")
-        assert (said.returncode, "nothing is left" in said.stdout, "something is left" in said.stdout) == (
-            1,
-            False,
-            False,
-        )
-        assert "not shown to be gone from the broker's append-only file" in said.stdout
-        assert "could not rewrite" in said.stderr
-        kept.unlink()
-        aside.rename(kept)
-        assert "nothing is left" in home.say("forget-user", "vera", "--yes").stdout
-
-
 def test_a_night_by_hand_says_what_it_would_do_and_why_before_it_does_it(tmp_path: Path) -> None:
     home = Home.at(tmp_path)
     anna, long_ago = Subject(tenant_id="default", subject_id="anna"), datetime.now(UTC) - timedelta(days=900)

@@ -1,0 +1,30 @@
+"""What an erasure by command says where its proof is not whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from interfaces.local.broker import embedded_broker
+from schema.settings import Settings
+from stores.catalog import open_catalog
+from tests.e2e.command import Home
+
+
+def test_an_erasure_says_that_it_is_not_shown_to_be_gone_from_a_file_of_the_broker(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    open_catalog(Settings(data_dir=home.data)).close()
+    with embedded_broker(home.environment()["AFTERTURN_BROKER_URL"], tmp_path / "broker"):
+        kept = tmp_path / "broker" / "appendonlydir"
+        aside = kept.rename(kept.with_name("aside"))
+        kept.touch()
+        said = home.say("forget-user", "vera", "--yes")
+        assert (said.returncode, "nothing is left" in said.stdout, "something is left" in said.stdout) == (
+            1,
+            False,
+            False,
+        )
+        assert "not shown to be gone from the broker's append-only file" in said.stdout
+        assert "could not rewrite" in said.stderr
+        kept.unlink()
+        aside.rename(kept)
+        assert "nothing is left" in home.say("forget-user", "vera", "--yes").stdout
