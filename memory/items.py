@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from memory.embedding import embedding_for
 from memory.metrics import QUOTAS
 from memory.rights import require_writable, seen_of
 from memory.statement_screening import require_consent
@@ -87,9 +88,9 @@ def read_items(
     seen = seen_of(principal, subject, stores.catalog)
     if not may_see(seen, _labels(subject)):
         raise NotAMember
-    vectors = _vectors_of(
-        [request.query for request in requests if isinstance(request, Search) and request.query], stores
-    )
+    queries = [request.query for request in requests if isinstance(request, Search) and request.query]
+    with embedding_for("question"):
+        vectors = _vectors_of(queries, stores)
     got = stores.catalog.items.get(
         subject,
         [item_id(subject, request.namespace, request.key) for request in requests if isinstance(request, Get)],

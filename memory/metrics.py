@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from prometheus_client import Counter, Gauge, Histogram
 
@@ -100,9 +100,12 @@ CONTEXT_SECONDS = Histogram(
 )
 CONTEXTS = Counter("afterturn_context_blocks", "Context blocks, by whether anything was in them.", ["outcome"])
 EMBEDDING_CALLS = Counter(
-    "afterturn_embedding_calls", "Calls of the embedder for turns, for questions and for documents.", ["kind"]
+    "afterturn_embedding_calls", "Calls of the embedder, by what they were for and how they ended.", ["kind", "outcome"]
 )
-EMBEDDING_TEXTS = Counter("afterturn_embedding_texts", "Texts of these calls.", ["kind"])
+EMBEDDING_TEXTS = Counter("afterturn_embedding_texts", "Texts of the calls that were answered.", ["kind"])
+EMBEDDING_SECONDS = Histogram(
+    "afterturn_embedding_duration_seconds", "How long a call of the embedder took.", ["kind"], buckets=_STAGES
+)
 WINDOWS = Counter("afterturn_windows", "Windows of kept raw turns that were written.")
 DENIED = Counter("afterturn_access_denied", "What a principal asked for and was not allowed.", ["reason"])
 
@@ -139,6 +142,8 @@ OLDEST_IN_HAND = Gauge(
     "afterturn_oldest_turn_in_hand_seconds", "For how long this worker has had its oldest batch in hand; 0 without one."
 )
 
+Purpose = Literal["turn", "hot_path", "question", "document", "night", "change", "repair", "start"]
+"""What a call of the embedder is for."""
 ReviewVerdict = Literal["approved", "rejected"]
 _REVIEW_VERDICTS: tuple[ReviewVerdict, ...] = ("approved", "rejected")
 DeadLetterReason = Literal["invalid", "conflict", "workers_died", "failures", "error"]
@@ -184,9 +189,14 @@ for _part in _PARTS:
 for _given in ("answered", "empty"):
     SEARCHES.labels(_given)
     CONTEXTS.labels(_given)
-for _kind in ("turn", "question", "document"):
-    EMBEDDING_CALLS.labels(_kind)
-    EMBEDDING_TEXTS.labels(_kind)
+_EMBEDDED = {
+    _kind: (
+        {True: EMBEDDING_CALLS.labels(_kind, "answered"), False: EMBEDDING_CALLS.labels(_kind, "failed")},
+        EMBEDDING_TEXTS.labels(_kind),
+        EMBEDDING_SECONDS.labels(_kind),
+    )
+    for _kind in get_args(Purpose)
+}
 for _denied in ("not_a_member", "not_allowed"):
     DENIED.labels(_denied)
 for _asker in Asker:
@@ -259,10 +269,13 @@ def count_webhook(outcome: Literal["delivered", "failed", "gone"], lag: float | 
         WEBHOOK_LAG.observe(lag)
 
 
-def count_embedding(kind: Literal["turn", "question", "document"], texts: int) -> None:
-    """Count a call of the embedder for so many texts."""
-    EMBEDDING_CALLS.labels(kind).inc()
-    EMBEDDING_TEXTS.labels(kind).inc(texts)
+def count_embedding(purpose: Purpose, texts: int, seconds: float, *, answered: bool) -> None:
+    """Count a call of the embedder for so many texts, that took so long."""
+    calls, answered_texts, duration = _EMBEDDED[purpose]
+    calls[answered].inc()
+    duration.observe(seconds)
+    if answered:
+        answered_texts.inc(texts)
 
 
 def count_search(seconds: float, hits: int) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from memory.context import MemoryContext
 from memory.draft import Draft
-from memory.metrics import count_embedding
 from policies.authority import USER
 from policies.importance import importance, proactivity_weight, source_trust
 from schema import Candidate, ForgetRequest, Memory, Visibility, memory_id
@@ -77,7 +76,6 @@ def embed(items: Sequence[Item], unindexed: Sequence[Memory], draft: Draft, cont
     summaries += [memory.summary for memory in unindexed]
     texts = list(dict.fromkeys(summaries))
     by_text = dict(zip(texts, context.embedder.embed(texts), strict=True))
-    count_embedding("turn", len(texts))
     vectors = [by_text[text] for text in summaries]
     # What the index was not told yet it cannot find: these are compared by their vectors here.
     draft.load(unindexed)

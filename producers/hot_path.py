@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory.context import MemoryContext
 from memory.draft import Draft
+from memory.embedding import embedding_for
 from memory.forget import hide_meant
 from memory.metrics import HOT_PATH, HOT_PATH_SECONDS
 from memory.prompts import prompt
@@ -149,7 +150,7 @@ class HotPath:
         require_not_ahead(turn, self._context.settings, now)
         trigger = self._begin(turn)
         try:
-            with span("hot_path"):
+            with span("hot_path"), embedding_for("hot_path"):
                 noted = self._twice(turn, trigger, by, now)
         except AlreadyDecided:
             HOT_PATH.labels("decided").inc()

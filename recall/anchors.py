@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from memory.embedding import embedding_for
 from policies.facts import type_of_object
 from recall.audience import Audience, audiences, tellable
 from recall.retrieve import Hit, retrieve
 from recall.selectors import facts_near, turns_near
+from recall.stages import stage
 from schema import Memory, Principal, Subject, Way
 from schema.errors import NotFound
 from schema.selectors import StatedFact
@@ -174,14 +176,15 @@ def _asked(
     stated = {(fact.memory.id, fact.ordinal): cosine for fact, cosine in near.facts}
     by_fact = {fact.memory.id: cosine for fact, cosine in reversed(near.facts)}
     memory_ids = {*map(uuid.UUID, by_memory), *by_fact}
-    entered = [
-        *(
-            relation
-            for relation in stores.graph.facts_of_memories(subject, memory_ids, limit=_EVERYTHING)
-            if str(relation.memory_id) in by_memory or (relation.memory_id, relation.ordinal) in stated
-        ),
-        *stores.graph.facts_said_in(subject, list(by_turn), limit=_EVERYTHING),
-    ]
+    with stage("graph"):
+        entered = [
+            *(
+                relation
+                for relation in stores.graph.facts_of_memories(subject, memory_ids, limit=_EVERYTHING)
+                if str(relation.memory_id) in by_memory or (relation.memory_id, relation.ordinal) in stated
+            ),
+            *stores.graph.facts_said_in(subject, list(by_turn), limit=_EVERYTHING),
+        ]
     if entity.type == "name":
         entered = [relation for relation in entered if folded_name(entity.value) in relation.names]
     scores = {
@@ -195,13 +198,12 @@ def _asked(
     }
     verified = _known(entered, scores, audience, stores, limit)
     clock.stop("graph_verify")
-    walked = (
-        stores.graph.facts_of_memories(
-            subject, {fact.memory.id for fact in verified}, hops=question.hops, limit=_EVERYTHING
-        )
-        if verified and question.hops
-        else []
-    )
+    walked: Sequence[Relation] = ()
+    if verified and question.hops:
+        with stage("graph"):
+            walked = stores.graph.facts_of_memories(
+                subject, {fact.memory.id for fact in verified}, hops=question.hops, limit=_EVERYTHING
+            )
     further = [relation for relation in walked if relation.distance]
     facts = _once([*verified, *_known(further, {}, audience, stores, limit)])[:limit]
     clock.stop("graph_fetch")
@@ -235,7 +237,8 @@ def _by_selectors(question: Question, audience: Audience, stores: Stores) -> _Ne
     by_facts = question.mode != "episodic" and stores.settings.fact_vectors == "on"
     if not (by_windows or by_facts):
         return _Near()
-    [vector] = stores.embedder.embed([question.text])
+    with stage("embed"), embedding_for("question"):
+        [vector] = stores.embedder.embed([question.text])
     turns = turns_near(vector, audience, question.most, stores).turns if by_windows else {}
     facts = facts_near(vector, audience, question.most, stores) if by_facts else []
     return _Near(

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memory.metrics import count_embedding
-from memory.tracing import span
+from memory.embedding import embedding_for
 from policies.access import may_see
 from policies.topics import is_about
 from recall.audience import Audience, audiences
+from recall.stages import stage
 from schema import Chunk, KeptDocument, Policy, Preferences, Principal, Seen, Subject, Visibility
 from stores.catalog.documents import ChunkPlace
 from stores.fulltext import Words
@@ -111,15 +111,15 @@ def excerpts_for(
     ]
     if not held or most <= 0:
         return []
-    with span("embed", {"afterturn.texts": 1}):
+    with stage("embed"), embedding_for("question"):
         [vector] = stores.embedder.embed([question])
-    count_embedding("question", 1)
     proposed = [
         candidate
         for audience, words, visible in held
         for candidate in _look(audience, question, vector, words, visible, stores)
     ]
-    scored = sorted(_scored(proposed, policy), key=lambda pair: (-pair[1], pair[0].id))
+    with stage("rerank"):
+        scored = sorted(_scored(proposed, policy), key=lambda pair: (-pair[1], pair[0].id))
     likely = [
         (candidate, score)
         for candidate, score in scored
@@ -146,8 +146,11 @@ def _look(
     audience: Audience, question: str, vector: Vector, words: Words, visible: frozenset[str], stores: Stores
 ) -> list[_Found]:
     where = Where(audience.subject, seen_by=audience.seen or ())
-    near = {hit.memory_id: hit.similarity for hit in stores.chunks.query(vector, where, _POOL)}
-    compared = {chunk.summary.memory_id: chunk for chunk in words.compare(question, _POOL, stores.policy, also=near)}
+    with stage("dense"):
+        near = {hit.memory_id: hit.similarity for hit in stores.chunks.query(vector, where, _POOL)}
+    with stage("lexical"):
+        found = words.compare(question, _POOL, stores.policy, also=near)
+    compared = {chunk.summary.memory_id: chunk for chunk in found}
     places = {
         id_: chunk_place
         for id_, chunk_place in stores.catalog.documents.places(audience.subject, list(compared)).items()
@@ -167,9 +170,10 @@ def _told(likely: Sequence[tuple[_Found, float]], most: int, stores: Stores) -> 
     for start in range(0, len(likely), most):
         page = likely[start : start + most]
         chunks: dict[uuid.UUID, Chunk] = {}
-        for subject in dict.fromkeys(candidate.audience.subject for candidate, _ in page):
-            ids = [candidate.id for candidate, _ in page if candidate.audience.subject == subject]
-            chunks |= stores.catalog.documents.chunks(subject, ids)
+        with stage("read"):
+            for subject in dict.fromkeys(candidate.audience.subject for candidate, _ in page):
+                ids = [candidate.id for candidate, _ in page if candidate.audience.subject == subject]
+                chunks |= stores.catalog.documents.chunks(subject, ids)
         readable += [
             (candidate, chunks[candidate.id], score)
             for candidate, score in page

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from memory.metrics import SEARCH_SECONDS, count_embedding, count_search
-from memory.tracing import RECORD_COUNT, memory_span, span
+from memory.embedding import embedding_for
+from memory.metrics import count_search
+from memory.tracing import RECORD_COUNT, memory_span
 from policies.retrieval import (
     Match,
     Standing,
@@ -25,6 +26,7 @@ from policies.retrieval import (
 from recall.audience import Audience, audiences
 from recall.filters import ANYTHING, Filters
 from recall.selectors import turns_near
+from recall.stages import stage
 from schema import Memory, Policy, Principal, Subject, Way
 from stores.catalog.summaries import Weight
 from stores.fulltext import Words
@@ -146,11 +148,11 @@ def retrieve_for(
         raise ValueError("the subjects are of several tenants; ask for those of one")
     began = time.monotonic()
     with memory_span("search_memory") as current:
-        words = stores.fulltext.read([(audience.subject, audience.seen) for audience in asked])
+        with stage("words"):
+            words = stores.fulltext.read([(audience.subject, audience.seen) for audience in asked])
         page: list[Hit] = []
         if not words.is_empty:
             question = _read(query, words, stores)
-            SEARCH_SECONDS.labels("read").observe(time.monotonic() - began)
             page = _best(asked, question, filters, offset + limit, explain, relevant_only, now, stores)[offset:]
         current.set_attribute(RECORD_COUNT, len(page))
     count_search(time.monotonic() - began, len(page))
@@ -178,7 +180,8 @@ def _best(
             sureness = _evidence(question, proposed, asked, stores)
             if relevant_only and not is_about_what_is_known(sureness, stores.policy):
                 return []
-        ranked = _ranked(proposed, sureness if relevant_only else None, stores.policy, now)
+        with stage("rerank"):
+            ranked = _ranked(proposed, sureness if relevant_only else None, stores.policy, now)
         fresh = {found.candidate.memory_id: found for found in ranked if found.candidate.memory_id not in ranked_ids}
         for memory in _told(list(fresh), wanted - len(hits), asked, filters, stores):
             found = fresh[memory.id]
@@ -241,9 +244,8 @@ class _Ranked:
 
 def _read(query: str, words: Words, stores: Stores) -> _Question:
     named = f"{words.opening}: {query}" if words.opening else query
-    with span("embed", {"afterturn.texts": 2}):
+    with stage("embed"), embedding_for("question"):
         [vector, named_vector] = stores.embedder.embed([query, named])
-    count_embedding("question", 2)
     return _Question(query, words, vector, named_vector)
 
 
@@ -260,10 +262,12 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
             agent_ids=filters.agent_ids,
             seen_by=audience.seen or (),
         )
-        near |= {hit.memory_id: hit.similarity for hit in stores.index.query(question.vector, where, pool)}
+        with stage("dense"):
+            near |= {hit.memory_id: hit.similarity for hit in stores.index.query(question.vector, where, pool)}
         by_window |= turns_near(question.vector, audience, _WINDOWS, stores).memories
     # What is active and seen as the catalog had it when the words were read: an index may not have heard of it yet.
-    compared = question.words.compare(question.text, pool, stores.policy, also=near.keys() | by_window)
+    with stage("lexical"):
+        compared = question.words.compare(question.text, pool, stores.policy, also=near.keys() | by_window)
     is_everything = len(near) < pool and sum(memory.score > 0 for memory in compared) < pool
     wanted = [
         (memory, memory.summary.weight, near.get(memory.summary.memory_id))
@@ -295,14 +299,15 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
 def _evidence(question: _Question, proposed: _Proposed, asked: Sequence[Audience], stores: Stores) -> float:
     """Return how surely the question is about something that is known, of what the nearest and the best have."""
     covered = {candidate.memory_id: candidate.covered for candidate in proposed.candidates}
-    named_near = {
-        hit.memory_id: hit.similarity
-        for audience in asked
-        for hit in stores.index.query(
-            question.named_vector, Where(audience.subject, seen_by=audience.seen or ()), _NEAR_NAMED
-        )
-        if hit.memory_id in covered
-    }
+    with stage("dense"):
+        named_near = {
+            hit.memory_id: hit.similarity
+            for audience in asked
+            for hit in stores.index.query(
+                question.named_vector, Where(audience.subject, seen_by=audience.seen or ()), _NEAR_NAMED
+            )
+            if hit.memory_id in covered
+        }
     return evidence(named_near, covered, question.words.unknown(names_in(question.text)), stores.policy)
 
 
@@ -326,12 +331,13 @@ def _told(
     at_once = min(_READ_AT_ONCE, wanted + _SPARE)
     for start in range(0, len(ids), at_once):
         part = ids[start : start + at_once]
-        memories = {
-            memory.id: memory
-            for audience in asked
-            for memory in stores.catalog.memories(audience.subject, part).values()
-            if audience.may_be_told(memory) and filters.let_through(memory)
-        }
+        with stage("read"):
+            memories = {
+                memory.id: memory
+                for audience in asked
+                for memory in stores.catalog.memories(audience.subject, part).values()
+                if audience.may_be_told(memory) and filters.let_through(memory)
+            }
         yield from (memories[id_] for id_ in part if id_ in memories)
 
 

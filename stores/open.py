@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -64,15 +64,16 @@ class Stores:
         self.catalog.close()
 
 
-def open_stores(settings: Settings, *, makes_catalog: bool = True) -> Stores:
-    """Open all stores that the settings name; an embedded catalog that is not there is made, if `makes_catalog`.
+def open_stores(settings: Settings, watched: Callable[[Embedder], Embedder], *, makes_catalog: bool = True) -> Stores:
+    """Open all stores that the settings name, the embedder as `watched` by whoever counts its calls; an embedded
+    catalog that is not there is made, if `makes_catalog`.
 
     Raises:
         SettingsError: a policy constant cannot work.
-        CatalogUnavailable, IndexMismatch, CatalogUnavailable: a store cannot be used as it is; the message says
+        CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says
             what to do.
     """
-    embedder = open_embedder(settings)
+    embedder = watched(open_embedder(settings))
     policy = policy_on_scale_of(embedder)
     engine = open_catalog_engine(settings, makes_catalog=makes_catalog)
     index = open_index(settings, embedder, engine)

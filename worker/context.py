@@ -12,6 +12,7 @@ from celery import Celery
 
 from memory.attributes import prototypes_of
 from memory.context import MemoryContext, open_memory
+from memory.embedding import embedding_for
 from memory.metrics import show_breaker
 from schema.errors import EmbedderUnavailable, Transient
 from schema.settings import Settings
@@ -50,7 +51,8 @@ def open_worker_context(settings: Settings, celery: Celery, *, makes_catalog: bo
     """
     memory = open_memory(settings, celery, makes_catalog=makes_catalog)
     try:
-        try_out(memory.embedder)
+        with embedding_for("start"):
+            try_out(memory.embedder)
     except EmbedderUnavailable as error:
         _log.warning("embedder_unavailable_at_start", error=str(error))
     index_breaker = CircuitBreaker("index", (Transient,), on_change=show_breaker)

@@ -10,6 +10,7 @@ import structlog
 from pydantic import ValidationError
 
 from memory.draft import Draft
+from memory.embedding import embedding_for
 from memory.failures import is_outage, is_transient, pause_before_retry
 from memory.leases import LeaseKeeper
 from memory.metrics import LEASES_LOST, DeadLetterReason, count_dead_letter, count_retry, count_takeover
@@ -33,6 +34,7 @@ _BATCHES_A_VISIT = 4
 """How many batches a subject gets before it lines up again behind the others of its tenant."""
 
 
+@embedding_for("turn")
 def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None:
     """Process the parked turns of a subject, oldest first, until none is left or others wait longer.
 

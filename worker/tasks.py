@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from memory.documents.indexing import make_searchable
 from memory.documents.put import put_document as put
+from memory.embedding import embedding_for
 from memory.events import announce_left
 from memory.failures import is_transient
 from memory.indexing import index
@@ -292,7 +293,8 @@ def sweep() -> None:
         request_indexing(app, subject, document_id)
     announce_left(context.catalog.outbox(besides=in_work), context)
     jobs = context.catalog.index_jobs(besides=in_work)
-    index(jobs, context)
+    with embedding_for("repair"):
+        index(jobs, context)
     observe_searchable([at.timestamp() for at in context.catalog.arrivals([job.memory_id for job in jobs])])
     for endpoint_id in context.catalog.webhooks.due(now, _ENDPOINTS_A_SWEEP):
         request_webhooks(app, endpoint_id)

@@ -16,8 +16,9 @@ import structlog
 
 from memory.context import MemoryContext
 from memory.documents.lines import document_line
+from memory.embedding import embedding_for
 from memory.failures import is_transient
-from memory.metrics import DOCUMENTS, count_embedding, observe_document
+from memory.metrics import DOCUMENTS, observe_document
 from memory.publish import publish
 from memory.tracing import span
 from policies.chunking import Sizes, chunks, sizes_for
@@ -64,7 +65,7 @@ def make_searchable(subject: Subject, document_id: str, context: MemoryContext, 
         _log.error("document_given_up", reason="workers_died", stage="documents")
         return
     try:
-        with span("document", {"afterturn.try": document.tries}):
+        with span("document", {"afterturn.try": document.tries}), embedding_for("document"):
             outcome = _carry_through(document, context, now)
     except ConcurrentChange:
         # It is at another version by now, or gone: whoever wrote that has rung for it.
@@ -218,7 +219,6 @@ def _embedded(
         if not context.catalog.documents.keep(document, now()):
             raise ConcurrentChange
         made = context.embedder.embed([chunk.content for chunk in part])
-        count_embedding("document", len(part))
         vectors |= {chunk.id: vector for chunk, vector in zip(part, made, strict=True)}
     return vectors
 

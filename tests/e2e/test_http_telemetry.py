@@ -121,18 +121,22 @@ def test_a_request_is_a_line_with_its_route_key_and_time_and_without_content(
     assert not any(word in shown for word in (*SECRETS, user))
 
 
+STAGES = {f"afterturn.search.{name}" for name in ("access", "words", "embed", "dense", "lexical", "rerank", "read")} | {
+    "afterturn.embedding"
+}
+
 # -- spans ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("path", "spans_within"),
     [
-        ("/api/v1/memories/search?query=" + ASKED, {"search_memory", "afterturn.embed"}),
+        ("/api/v1/memories/search?query=" + ASKED, {"search_memory", *STAGES}),
+        ("/api/v1/subjects/{user}/context?question=" + ASKED, {"afterturn.context", "search_memory", *STAGES}),
         (
-            "/api/v1/subjects/{user}/context?question=" + ASKED,
-            {"afterturn.context", "search_memory", "afterturn.embed"},
+            "/api/v1/subjects/somebody-else/context?question=" + ASKED,
+            {"afterturn.context", "afterturn.search.access", "afterturn.denied"},
         ),
-        ("/api/v1/subjects/somebody-else/context?question=" + ASKED, {"afterturn.context", "afterturn.denied"}),
     ],
 )
 def test_a_request_to_read_has_within_it_what_it_took(

@@ -16,6 +16,7 @@ from typing import Any
 
 from redis import Redis
 
+from memory.embedding import CountedEmbedder
 from producers import Producer
 from schema.settings import PREFIX, Settings, variable_of
 from stores.open import Stores, open_stores
@@ -53,7 +54,7 @@ class Fleet:
         self.redis = Redis.from_url(url)
         if not joins:
             self.redis.flushdb()
-        self.stores: Stores = open_stores(self.settings)
+        self.stores: Stores = open_stores(self.settings, CountedEmbedder)
         self.celery = create_celery(self.settings)
         self.mailbox = open_mailbox(self.settings, self.redis, self.celery)
         self.producer = Producer(self.settings)
