@@ -51,6 +51,18 @@ def test_no_file_is_two_rooms() -> None:
     assert {str(path.relative_to(ROOT)): count for path, count in lines.items() if count > MAX_LINES} == {}
 
 
+def test_what_commits_changes_is_publish_or_named_in_the_decision_on_it() -> None:
+    decision = (ROOT / "docs/decisions/0017-five-floors.md").read_text()
+    committing = {
+        str(path.relative_to(ROOT))
+        for package in packages() - {"stores"}
+        for path in own_files(ROOT / package)
+        if path.suffix == ".py" and "catalog.commit(" in path.read_text()
+    }
+    assert committing >= {"memory/publish.py"}
+    assert {path for path in committing - {"memory/publish.py"} if path not in decision} == set()
+
+
 def test_no_file_names_the_place_where_it_was_built() -> None:
     place = f"/{'work'}/".encode()
     assert [str(path.relative_to(ROOT)) for path in own_files() if place in path.read_bytes()] == []
