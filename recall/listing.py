@@ -9,7 +9,7 @@ from typing import Final
 
 from memory.rights import visible_memory
 from recall.audience import audiences
-from recall.cursors import InvalidCursor, cursor_of, place_of
+from recall.cursors import cursor_of, place_of
 from recall.filters import ANYTHING, Filters
 from schema import AuditEntry, Memory, Principal, Status, Subject, Turn
 from stores.open import Stores
@@ -137,7 +137,7 @@ def origin_of(principal: Principal | None, subject: Subject, memory_id: uuid.UUI
 
 def encode_cursor(last: Memory) -> str:
     """Return the cursor of what comes behind a memory in the order of their creation, latest first."""
-    return cursor_of(last.created_at, last.id.hex)
+    return cursor_of(last.created_at, last.id)
 
 
 def decode_cursor(cursor: str) -> tuple[datetime, uuid.UUID]:
@@ -146,8 +146,5 @@ def decode_cursor(cursor: str) -> tuple[datetime, uuid.UUID]:
     Raises:
         InvalidCursor: it is none.
     """
-    created_at, id_ = place_of(cursor)
-    try:
-        return created_at, uuid.UUID(id_)
-    except ValueError as error:
-        raise InvalidCursor from error
+    created_at, id_ = place_of(cursor, datetime.fromisoformat, uuid.UUID)
+    return created_at, id_

@@ -14,7 +14,7 @@ from interfaces.http.credentials import Asker
 from interfaces.http.service import Opened
 from memory.webhooks import add_endpoint, endpoint_of, resume_endpoint, rotate_secret, send_again
 from policies.access import require
-from recall.cursors import cursor_of, place_of
+from recall.cursors import page_of, place_of
 from schema import Capability, Principal
 from schema.errors import NotAllowed
 from schema.event import EventName
@@ -165,11 +165,10 @@ def deliveries(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> DeliveriesOut:
     """List deliveries with every try of each, latest event first."""
-    before = place_of(cursor) if cursor else None
+    before = place_of(cursor, datetime.fromisoformat, str) if cursor else None
     rows = service.context.catalog.webhooks.log(endpoint.id, status=status, before=before, limit=limit + 1)
-    page = rows[:limit]
-    following = cursor_of(page[-1].at, page[-1].id) if len(rows) > limit else None
-    return DeliveriesOut(items=[_delivery_out(delivery) for delivery in page], cursor=following)
+    page, following = page_of(rows, limit, lambda delivery: [delivery.at, delivery.id])
+    return DeliveriesOut(items=[_delivery_out(delivery) for delivery in page], cursor=following or None)
 
 
 @router.post("/{webhook_id}/deliveries/{delivery_id}/resend", summary="Send a delivery again")

@@ -11,7 +11,6 @@ from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 
 import interfaces.http.pages.wording as wording
-from interfaces.http.pages.addresses import page_of, place_of
 from interfaces.http.pages.admin.subjects import Cursor
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
@@ -22,6 +21,7 @@ from interfaces.http.service import Opened, Service
 from memory.keys import issue, revoke
 from memory.members import remove_member, set_member
 from policies.access import in_force
+from recall.cursors import page_of, place_of
 from schema import AuditAction, AuditEntry, Capability, MemberRole, Subject
 from schema.errors import NotFound
 from schema.turn import Identifier

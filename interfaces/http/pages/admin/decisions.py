@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
 
-from interfaces.http.pages.addresses import as_path, page_of, place_of
+from interfaces.http.pages.addresses import as_path
 from interfaces.http.pages.admin.subjects import Cursor, Text
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
@@ -19,6 +19,7 @@ from interfaces.http.pages.subject_view import STAFF_ROOT, ShownForm, known_subj
 from interfaces.http.service import Opened
 from memory.erasure.subjects import left_of_subject
 from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold
+from recall.cursors import page_of, place_of
 from schema import AuditAction, Scope
 from schema.errors import NotFound
 
