@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from memory.context import MemoryContext
-from memory.documents.legal_holds import set_document_hold
 from memory.documents.put import put_document
+from memory.legal_holds import set_legal_hold
 from policies.access import may_see
 from policies.privacy.documents import screen_document
 from schema import Document, DocumentState, KeptDocument, Seen, Subject
@@ -58,5 +58,6 @@ def import_document(document: Document, *, is_held: bool, context: MemoryContext
         return False
     put_document(None, document, context, now=now)
     if is_held:
-        set_document_hold(document.subject, ids, context, why="imported under legal hold", by=by, now=now)
+        why = "imported under legal hold"
+        set_legal_hold(document.subject, (), context, document_ids=ids, why=why, by=by, now=now)
     return True

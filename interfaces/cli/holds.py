@@ -17,7 +17,6 @@ from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOpt
 from interfaces.cli.knowledge import one_memory
 from interfaces.cli.output import console, memory_json, print_json, short
 from memory.context import open_memory
-from memory.documents.legal_holds import set_document_hold
 from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold
 from schema import KeptDocument, Memory, Subject
 from schema.settings import load_settings
@@ -113,27 +112,35 @@ def _change(
         raise typer.BadParameter("name a memory, or a document with --document")
     if not 0 < len(why.strip()) <= MAX_WHY_CHARS:
         raise typer.BadParameter(f"say in 1 to {MAX_WHY_CHARS} characters why", param_hint="--why")
-    changed: list[Memory] = []
-    held: list[KeptDocument] = []
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
         ids_of: dict[Subject, set[uuid.UUID]] = defaultdict(set)
         for memory in [one_memory(start, context.catalog) for start in given]:
             ids_of[memory.subject].add(memory.id)
-        for subject, ids in ids_of.items():
-            changed += set_legal_hold(subject, ids, context, why=why.strip(), by=by, now=datetime.now(UTC), holds=holds)
-        if documents is not None:
-            whose, named = documents
-            held = set_document_hold(whose, named, context, why=why.strip(), by=by, now=datetime.now(UTC), holds=holds)
+        of_documents = dict([documents]) if documents else {}
+        changed = [
+            set_legal_hold(
+                subject,
+                ids_of[subject],
+                context,
+                document_ids=of_documents.get(subject, ()),
+                why=why.strip(),
+                by=by,
+                now=datetime.now(UTC),
+                holds=holds,
+            )
+            for subject in ids_of.keys() | of_documents.keys()
+        ]
+    memories = [memory.id for each in changed for memory in each.memories]
+    held = [document.document_id for each in changed for document in each.documents]
     if as_json:
-        names = [str(memory.id) for memory in changed]
-        print_json({"held" if holds else "lifted": names, "documents": [document.document_id for document in held]})
+        print_json({"held" if holds else "lifted": [str(id_) for id_ in memories], "documents": held})
         return
     state = "under legal hold" if holds else "under legal hold no longer"
-    for memory in changed:
-        console.print(f"{short(memory.id)}: {state}")
-    for document in held:
-        console.print(Text(f"{document.document_id}: {state}"))
-    if not changed and not held:
+    for id_ in memories:
+        console.print(f"{short(id_)}: {state}")
+    for document_id in held:
+        console.print(Text(f"{document_id}: {state}"))
+    if not memories and not held:
         console.print(f"nothing to do: {'all of them were' if holds else 'none of them was'} under legal hold")
 
 

@@ -14,7 +14,9 @@ from interfaces.http.problems import Unauthorized
 from interfaces.http.service import Opened, Service
 from interfaces.http.telemetry import note_key
 from memory.keys import PREFIX, principal_of
+from policies.access import require
 from schema import Capability, Principal, Subject
+from schema.errors import NotAllowed
 
 ANONYMOUS: Final = Principal(tenant_id="default", capabilities=frozenset(Capability), key_id="anonymous")
 """Who asks where no keys are asked for: on this machine only, and all that it may."""
@@ -77,6 +79,17 @@ def _known(secret: str, service: Service) -> Principal | None:
 
 Asker = Annotated[Principal, Depends(_principal)]
 """A route's parameter: who asks."""
+
+
+async def _admin(principal: Asker) -> Principal:
+    require(principal, Capability.ADMIN)
+    if principal.user_id is not None or principal.agent_id is not None:
+        raise NotAllowed(Capability.ADMIN)
+    return principal
+
+
+Admin = Annotated[Principal, Depends(_admin)]
+"""A route's parameter: who asks, with a key that manages the whole tenant and is bound to no user and no agent."""
 
 AskingAgain = Annotated[Callable[[], Principal], Depends(_asking_again)]
 """A route's parameter: returns whom the request's key stands for by now; raises as `principal_behind` does."""

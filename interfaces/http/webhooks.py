@@ -10,13 +10,10 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool
 
-from interfaces.http.credentials import Asker
+from interfaces.http.credentials import Admin
 from interfaces.http.service import Opened
 from memory.webhooks import add_endpoint, endpoint_of, resume_endpoint, rotate_secret, send_again
-from policies.access import require
 from recall.cursors import page_of, place_of
-from schema import Capability, Principal
-from schema.errors import NotAllowed
 from schema.event import EventName
 from schema.turn import Identifier
 from schema.webhook import Attempt, Delivery, DeliveryStatus, WebhookEndpoint
@@ -84,17 +81,6 @@ class DeliveriesOut(BaseModel):
 
     items: list[DeliveryOut]
     cursor: str | None
-
-
-async def _admin(principal: Asker) -> Principal:
-    require(principal, Capability.ADMIN)
-    if principal.user_id is not None:
-        # A webhook hears of everybody of the tenant.
-        raise NotAllowed(Capability.ADMIN)
-    return principal
-
-
-Admin = Annotated[Principal, Depends(_admin)]
 
 
 def _endpoint(webhook_id: Identifier, principal: Admin, service: Opened) -> WebhookEndpoint:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, func, insert, select, tuple_, type_coerce
+from sqlalchemy import Column, ColumnElement, Select, String, and_, func, insert, or_, select, tuple_, type_coerce
 
+import stores.catalog.document_tables as document_tables
 import stores.catalog.tables as tables
 from schema import AuditAction, AuditEntry, Membership, Memory, Review, ReviewStatus, Scope, Status, Subject
 from stores.catalog.reviews import review_of
@@ -137,13 +138,42 @@ class Registry(Store):
         rows = self._rows(query.order_by(table.c.opened_at, table.c.id).limit(limit))
         return [review_of(row) for row in rows]
 
-    def holds(self, tenant_id: str, *, after: tuple[str, uuid.UUID] | None = None, limit: int = 50) -> list[Memory]:
-        """Return the memories under legal hold, by whose they are, from behind `after` on."""
+    def holds(
+        self,
+        tenant_id: str,
+        *,
+        subject_id: str = "",
+        after: tuple[str, uuid.UUID] | None = None,
+        limit: int = 50,
+    ) -> list[Memory]:
+        """Return the memories under legal hold, by whose they are, from behind `after` on; of one subject if it is
+        named."""
         table = tables.memories
-        query = select(table.c.document).where(table.c.legal_hold, table.c.tenant_id == tenant_id)
-        if after is not None:
-            query = query.where(tuple_(table.c.subject_id, table.c.id) > after)
-        return self._memories(query.order_by(table.c.subject_id, table.c.id).limit(limit))
+        query = _held(select(table.c.document), (table.c.subject_id, table.c.id), tenant_id, subject_id, after)
+        return self._memories(query.limit(limit))
+
+    def held_documents(
+        self, tenant_id: str, *, subject_id: str = "", after: tuple[str, str] | None = None, limit: int = 50
+    ) -> list[tuple[Subject, str]]:
+        """Return whose documents are under legal hold, and their ids, in the order of these, from behind `after` on; of
+        one subject if it is named."""
+        table = document_tables.documents
+        order = (table.c.subject_id, table.c.document_id)
+        query = _held(select(table.c.tenant_id, *order), order, tenant_id, subject_id, after)
+        return [(subject_of(row), row.document_id) for row in self._rows(query.limit(limit))]
+
+    def held_lines(
+        self, tenant_id: str, subject_ids: Collection[str], memories: Collection[uuid.UUID], documents: Collection[str]
+    ) -> list[AuditEntry]:
+        """Return the lines of the audit that say that one of these was put under legal hold, oldest first."""
+        table = tables.audit
+        query = select(table).where(
+            table.c.tenant_id == tenant_id,
+            table.c.subject_id.in_(subject_ids),
+            table.c.action == AuditAction.HELD,
+            or_(table.c.memory_id.in_(memories), and_(table.c.memory_id.is_(None), table.c.document_id.in_(documents))),
+        )
+        return [AuditEntry.model_validate(dict(row._mapping)) for row in self._rows(query.order_by(table.c.id))]
 
     def erasures(
         self,
@@ -195,6 +225,19 @@ class Registry(Store):
     def note(self, line: AuditEntry) -> None:
         """Write a line in the audit that goes with no change."""
         self._run(insert(tables.audit), [line.model_dump()])
+
+
+def _held(
+    query: Select[Any], order: tuple[Column[Any], ...], tenant_id: str, subject_id: str, after: tuple[Any, ...] | None
+) -> Select[Any]:
+    """Return the part of a query that asks for what is under legal hold, from behind a place on."""
+    table = order[0].table
+    query = query.where(table.c.legal_hold, table.c.tenant_id == tenant_id)
+    if subject_id:
+        query = query.where(table.c.subject_id == subject_id)
+    if after is not None:
+        query = query.where(tuple_(*order) > after)
+    return query.order_by(*order)
 
 
 def _begins(column: ColumnElement[str], text: str) -> ColumnElement[bool]:

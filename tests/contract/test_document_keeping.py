@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from memory.documents.delete import delete_document, deletion
-from memory.documents.legal_holds import set_document_hold
 from memory.documents.put import PutOutcome
 from memory.erasure.authored import AUTHORED
 from memory.erasure.subjects import erase_subject
 from memory.export import NotALine, export, import_lines
+from memory.legal_holds import set_legal_hold
 from memory.publish import publish
 from recall.excerpts import find_excerpts
 from schema import DocumentState, KeptDocument, PreferenceName, Seen, Subject, Visibility
@@ -25,7 +25,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def hold(worker: Worker, whose: Subject, *, holds: bool = True) -> list[KeptDocument]:
-    return set_document_hold(whose, ["story-1"], worker.context, why="case 17", by="dora", now=NOW, holds=holds)
+    changed = set_legal_hold(
+        whose, (), worker.context, document_ids=["story-1"], why="case 17", by="dora", now=NOW, holds=holds
+    )
+    return changed.documents
 
 
 class TestLegalHold:

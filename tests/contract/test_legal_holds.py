@@ -3,8 +3,10 @@ to."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from memory.legal_holds import set_legal_hold
 from policies.consolidation import consolidated
 from policies.merge import supersede
 from schema import Fact, Memory, MemoryType, Scope, Status, Subject
-from schema.errors import UnderLegalHold
+from schema.errors import NotFound, UnderLegalHold
 from stores.catalog import Changes
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store_at_length, only
@@ -76,6 +78,16 @@ def test_who_held_it_and_lifted_the_hold_and_why_is_in_the_audit(worker: Worker,
         ("held", "dora", WHY),
         ("lifted", "dora", WHY),
     ], "what is held already is not held again"
+
+
+def test_all_that_is_named_is_held_or_nothing(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I live in Lisbon")
+    memory = only(worker.known(subject(anna)))
+    for missing in ({"document_ids": ["no-such-story"]}, {"memory_ids": [memory.id, uuid.uuid4()]}):
+        wanted: dict[str, Any] = {"memory_ids": [memory.id]} | missing
+        with pytest.raises(NotFound):
+            set_legal_hold(memory.subject, context=worker.context, why=WHY, by="dora", now=NOW, **wanted)
+    assert only(worker.known(subject(anna))) == memory
 
 
 def test_a_spoken_wish_to_forget_what_is_held_is_refused_with_a_line_in_the_audit(worker: Worker, anna: str) -> None:

@@ -12,7 +12,6 @@ import pytest
 from memory.agents import replace_agent
 from memory.documents.delete import delete_document
 from memory.documents.indexing import make_searchable
-from memory.documents.legal_holds import set_document_hold
 from memory.documents.put import put_document
 from memory.edits import Edit, apply_verb, edit
 from memory.erasure.subjects import erase_subject, erase_turns
@@ -231,7 +230,8 @@ def delete_a_document(worker: Worker, user: str) -> None:
 
 
 def hold_a_document(worker: Worker, user: str) -> None:
-    set_document_hold(carry(worker, user).subject, ["story"], worker.context, why="case 17", by="dora", now=NOW)
+    whose = carry(worker, user).subject
+    set_legal_hold(whose, (), worker.context, document_ids=["story"], why="case 17", by="dora", now=NOW)
 
 
 def reject_a_document(worker: Worker, user: str) -> None:

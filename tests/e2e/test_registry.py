@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from memory.context import open_memory
-from memory.documents.legal_holds import set_document_hold
+from memory.legal_holds import set_legal_hold
 from schema import AuditAction, AuditEntry, Capability, Subject
 from stores.catalog import Catalog
 from stores.queue import create_celery, send_dead_letter
@@ -81,7 +81,8 @@ def test_documents_under_legal_hold_are_listed_for_their_own_tenant(
             assert client.put(f"/api/v1/documents/{tenant}-mill", json=body).status_code == 202
         whose = Subject(tenant_id=tenant, subject_id=user)
         with closing(open_memory(service.settings)) as context:
-            set_document_hold(whose, [f"{tenant}-mill"], context, why="case 7", by="dora", now=datetime.now(UTC))
+            ids, now = [f"{tenant}-mill"], datetime.now(UTC)
+            set_legal_hold(whose, (), context, document_ids=ids, why="case 7", by="dora", now=now)
     listed = staff.get("/admin/holds").text
     assert f"/admin/subjects/{user}/documents/acme-mill" in listed
     assert "Nothing is under legal hold." not in listed

@@ -20,13 +20,12 @@ from interfaces.http.service import Opened
 from memory.erasure.subjects import left_of_subject
 from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold
 from recall.cursors import page_of, place_of
+from recall.legal_holds import list_legal_holds
 from schema import AuditAction, Scope
 from schema.errors import NotFound
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _A_PAGE: Final = 50
-_MOST_DOCUMENTS: Final = 200
-"""How many documents under legal hold are shown; the command lists all."""
 
 
 @router.get("/admin/reviews")
@@ -40,31 +39,9 @@ def reviews(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
 
 @router.get("/admin/holds")
 def holds(staff: Staff, service: Opened, cursor: Cursor = "") -> Response:
-    """List the memories under legal hold, of whom and for what; on the first page the documents too."""
-    after = place_of(cursor, str, uuid.UUID) if cursor else None
-    catalog = service.context.catalog
-    rows = catalog.registry.holds(staff.tenant_id, after=after, limit=_A_PAGE + 1)
-    shown, following = page_of(rows, _A_PAGE, lambda memory: [memory.subject_id, memory.id])
-    held = {
-        memory.id: next(
-            (line for line in reversed(catalog.audit_of(memory.subject, memory.id)) if line.action is AuditAction.HELD),
-            None,
-        )
-        for memory in shown
-    }
-    documents = (
-        [] if cursor else catalog.documents.under_legal_hold(tenant_id=staff.tenant_id, limit=_MOST_DOCUMENTS + 1)
-    )
-    return page(
-        "admin/holds.html",
-        staff,
-        memories=shown,
-        held=held,
-        documents=documents[:_MOST_DOCUMENTS],
-        are_more_documents=len(documents) > _MOST_DOCUMENTS,
-        following=following,
-        is_first=not cursor,
-    )
+    """List what is under legal hold, of whom and for what."""
+    shown, following = list_legal_holds(staff.tenant_id, service.context.catalog, cursor=cursor, limit=_A_PAGE)
+    return page("admin/holds.html", staff, holds=shown, following=following, is_first=not cursor)
 
 
 @router.post(f"{STAFF_ROOT}/memories/{{memory_id}}/hold")
@@ -76,12 +53,9 @@ def hold(
     holds: Annotated[bool, Form()],
 ) -> Response:
     """Put a memory under legal hold, or lift it."""
-    try:
-        set_legal_hold(
-            view.subject, [memory_id], service.context, why=why.strip(), by=view.by, now=datetime.now(UTC), holds=holds
-        )
-    except KeyError as error:
-        raise NotFound("there is no such memory") from error
+    set_legal_hold(
+        view.subject, [memory_id], service.context, why=why.strip(), by=view.by, now=datetime.now(UTC), holds=holds
+    )
     return RedirectResponse(
         f"{view.root}/memories/{memory_id}?done={'hold' if holds else 'lift'}", HTTPStatus.SEE_OTHER
     )
