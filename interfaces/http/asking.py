@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from interfaces.http.credentials import Asker, subject_of
 from policies.access import acting
+from recall.cursors import MOST_CHARS
 from recall.filters import Filters
 from recall.memory_out import VISIBILITIES_OF, Scope
 from schema import Capability, Kind, MemoryType, Principal, Subject
@@ -23,6 +24,8 @@ WroteIt = Annotated[
         "keeps for itself"
     ),
 ]
+
+Cursor = Annotated[str, Query(max_length=MOST_CHARS, description="where the page before ended; unset: the first")]
 
 
 class Asked(BaseModel):

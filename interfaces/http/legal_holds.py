@@ -9,11 +9,11 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from interfaces.http.asking import Cursor
 from interfaces.http.credentials import Admin
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.service import Opened
 from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold
-from recall.cursors import MOST_CHARS
 from recall.legal_holds import LegalHold, list_legal_holds
 from schema import Principal, Subject
 from schema.base import NO_NUL
@@ -71,7 +71,7 @@ def list_(
     principal: Admin,
     service: Opened,
     subject_id: Annotated[Identifier | None, Query(description="unset: of everybody of the tenant")] = None,
-    cursor: Annotated[str, Query(max_length=MOST_CHARS)] = "",
+    cursor: Cursor = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> LegalHoldsOut:
     """List memories, and then documents, under legal hold by whose they are. By its cursor a list is complete while

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
 
+from interfaces.http.asking import Cursor
 from interfaces.http.credentials import Asker
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.pages.sessions import end_sessions
@@ -26,9 +27,12 @@ from recall.audience import audiences, avoided_topics_in
 from recall.context_block import context_block
 from recall.iterative import Limits, Outcome, is_due, retrieve_in_rounds
 from recall.memory_out import HitOut, hit_out
+from recall.reviews import list_open_reviews
+from schema import Asker as ReviewAsker
 from schema import (
     Capability,
     Labels,
+    MemoryType,
     Message,
     Preference,
     PreferenceName,
@@ -42,6 +46,7 @@ from schema import (
 from schema.errors import NotFound
 from schema.preferences import TimeZone, Topic, conversation_key
 from schema.turn import Identifier
+from stores.catalog import Catalog
 
 router = APIRouter(prefix="/api/v1/subjects/{subject_id}", tags=["subjects"])
 
@@ -116,6 +121,25 @@ class WantedIn(BaseModel):
 
     consent: Literal["granted", "withdrawn"] | None = None
     time_zone: TimeZone | None = None
+
+
+class ReviewOut(BaseModel):
+    """Something that a person must decide on: what would be kept, or forgotten, who wants it looked at, and by which
+    rules; `content` is null once that is gone."""
+
+    review_id: uuid.UUID
+    asked_by: ReviewAsker
+    reason: str
+    opened_at: AwareDatetime
+    content: str | None
+    type: MemoryType | None
+
+
+class ReviewsOut(BaseModel):
+    """A page of what waits, oldest first; `cursor` asks for the next one, and is null on the last."""
+
+    items: list[ReviewOut]
+    cursor: str | None
 
 
 class TextIn(BaseModel):
@@ -224,12 +248,19 @@ def check_topic(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
 
 
 @router.get("/reviews", summary="What waits for a decision")
-def reviews(about: About, service: Opened) -> list[dict[str, Any]]:
+def reviews(
+    about: About,
+    service: Opened,
+    cursor: Cursor = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> ReviewsOut:
     """List the candidates that a person must decide on, and what a wish to forget may have meant (`asked_by`
-    "forgetting": to approve is to erase it, to reject to show it again), oldest first."""
+    "forgetting": to approve is to erase it, to reject to show it again), oldest first. By its cursor the list is
+    complete while others decide, and while more comes to wait."""
     _require_whole(about, service)
-    open_reviews = service.context.catalog.reviews.page(about.subject)
-    return [_review(review, service) for review in open_reviews]
+    catalog = service.context.catalog
+    waiting, following = list_open_reviews(about.subject, catalog, cursor=cursor, limit=limit)
+    return ReviewsOut(items=[_review(review, catalog) for review in waiting], cursor=following or None)
 
 
 @router.post("/reviews/{review_id}/{decision}", summary="Let a candidate become a memory, or drop it")
@@ -308,13 +339,13 @@ def _require_whole(about: _Asked, service: Opened) -> None:
         require(about.principal, Capability.ADMIN)
 
 
-def _review(review: Review, service: Opened) -> dict[str, Any]:
+def _review(review: Review, catalog: Catalog) -> ReviewOut:
     candidate = review.candidate
-    return {
-        "review_id": str(review.id),
-        "asked_by": review.asked_by.value,
-        "reason": review.reason,
-        "opened_at": review.opened_at.isoformat(),
-        "content": asked_in(review, service.context.catalog) or None,
-        "type": candidate.type.value if candidate else None,
-    }
+    return ReviewOut(
+        review_id=review.id,
+        asked_by=review.asked_by,
+        reason=review.reason,
+        opened_at=review.opened_at,
+        content=asked_in(review, catalog) or None,
+        type=candidate.type if candidate else None,
+    )

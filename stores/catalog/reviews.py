@@ -46,16 +46,16 @@ class Reviews(Reader):
         subject: Subject | None = None,
         *,
         status: ReviewStatus = ReviewStatus.OPEN,
-        after: Review | None = None,
+        after: tuple[datetime, uuid.UUID] | None = None,
         limit: int = 200,
     ) -> list[Review]:
-        """Return reviews of one subject or of all, oldest first, from behind `after` on."""
+        """Return reviews of one subject or of all, oldest first, from behind the moment and id of one that was read."""
         table = tables.reviews
         query = select(table).where(table.c.status == status).order_by(table.c.opened_at, table.c.id).limit(limit)
         if subject is not None:
             query = query.where(of_subject(table, subject))
         if after is not None:
-            query = query.where(tuple_(table.c.opened_at, table.c.id) > (after.opened_at, after.id))
+            query = query.where(tuple_(table.c.opened_at, table.c.id) > after)
         return [review_of(row) for row in self._rows(query)]
 
     def count_open(self, subject: Subject | None = None) -> int:

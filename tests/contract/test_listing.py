@@ -3,74 +3,175 @@
 from __future__ import annotations
 
 import uuid
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Hashable
 from datetime import timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory.legal_holds import set_legal_hold
+from recall.legal_holds import list_legal_holds
 from recall.listing import list_memories
-from schema import Memory, Status, Subject
-from stores.catalog import Catalog, Changes
+from recall.reviews import list_open_reviews
+from schema import Asker, Memory, Review, ReviewStatus, Settlement, Status, Subject
+from stores.catalog import Changes
 from tests.contract.catalogs import NOW, a_memory
 from tests.contract.pipeline import Worker
+from tests.contract.test_documents import put, story
 
 MINUTES = st.integers(0, 5)
-"""Few, so that many memories are created at the same moment."""
+"""Few, so that much is created at the same moment."""
 WRITES = st.one_of(
     st.tuples(st.just("create"), MINUTES),
     st.tuples(st.sampled_from(["touch", "archive", "restore", "erase"]), st.integers(0, 30)),
 )
 
 
-@dataclass
-class Writer:
-    """Who writes while another reads. What is lasting is edited and never leaves the list."""
+class Listed(ABC):
+    """A list, who writes what is in it, and who reads it page by page. What is lasting never leaves it."""
 
-    whose: Subject
-    catalog: Catalog
-    lasting: set[uuid.UUID] = field(default_factory=set)
-    _now: dict[uuid.UUID, Memory] = field(default_factory=dict)
-
-    def create(self, minute: int) -> uuid.UUID:
-        name = f"t{uuid.uuid4()}"
-        memory = a_memory(name, self.whose, created_at=NOW + timedelta(minutes=minute))
-        self.catalog.commit(Changes(subject=self.whose, at=NOW, created=(memory,)))
-        self._now[memory.id] = memory
-        return memory.id
+    def __init__(self, worker: Worker) -> None:
+        self.worker, self.catalog = worker, worker.context.catalog
+        self.whose = Subject(tenant_id=str(uuid.uuid4()), subject_id=str(uuid.uuid4()))
+        self.lasting: set[Hashable] = set()
 
     def write(self, what: str, number: int) -> None:
         if what == "create":
             self.create(number)
-            return
-        among = [memory for memory in self._now.values() if what == "touch" or memory.id not in self.lasting]
-        if not among:
-            return
-        memory = among[number % len(among)]
+        elif among := [id_ for id_ in self.there() if what == "touch" or id_ not in self.lasting]:
+            self.change(what, among[number % len(among)])
+
+    @abstractmethod
+    def create(self, minute: int) -> Hashable: ...
+
+    @abstractmethod
+    def there(self) -> list[Hashable]: ...
+
+    @abstractmethod
+    def change(self, what: str, id_: Hashable) -> None: ...
+
+    @abstractmethod
+    def page(self, cursor: str, limit: int) -> tuple[list[Hashable], str]: ...
+
+
+class Memories(Listed):
+    def __init__(self, worker: Worker) -> None:
+        super().__init__(worker)
+        self._now: dict[Hashable, Memory] = {}
+
+    def create(self, minute: int) -> Hashable:
+        memory = a_memory(f"t{uuid.uuid4()}", self.whose, created_at=NOW + timedelta(minutes=minute))
+        self.catalog.commit(Changes(subject=self.whose, at=NOW, created=(memory,)))
+        self._now[memory.id] = memory
+        return memory.id
+
+    def there(self) -> list[Hashable]:
+        return list(self._now)
+
+    def change(self, what: str, id_: Hashable) -> None:
+        memory = self._now[id_]
         if what == "erase":
             self.catalog.commit(Changes(subject=self.whose, at=NOW, deleted=(memory,)))
-            del self._now[memory.id]
+            del self._now[id_]
             return
         status = {"touch": memory.status, "archive": Status.ARCHIVED, "restore": Status.ACTIVE}[what]
         update = {"status": status, "updated_at": NOW + timedelta(days=1), "version": memory.version + 1}
-        self._now[memory.id] = memory.model_copy(update=update)
-        self.catalog.commit(Changes(subject=self.whose, at=NOW, updated=(self._now[memory.id],)))
+        self._now[id_] = memory.model_copy(update=update)
+        self.catalog.commit(Changes(subject=self.whose, at=NOW, updated=(self._now[id_],)))
+
+    def page(self, cursor: str, limit: int) -> tuple[list[Hashable], str]:
+        page = list_memories(None, self.whose, self.worker.context, cursor=cursor or None, limit=limit)
+        return [memory.id for memory in page.memories], page.cursor or ""
 
 
-def pages(whose: Subject, worker: Worker, limit: int) -> Iterator[list[uuid.UUID]]:
-    cursor = None
-    while True:
-        page = list_memories(None, whose, worker.context, cursor=cursor, limit=limit)
-        yield [memory.id for memory in page.memories]
-        if page.cursor is None:
+class Reviews(Listed):
+    def __init__(self, worker: Worker) -> None:
+        super().__init__(worker)
+        self._open: list[Hashable] = []
+
+    def create(self, minute: int) -> Hashable:
+        review = Review(
+            id=uuid.uuid4(),
+            **self.whose.model_dump(),
+            asked_by=Asker.FORGETTING,
+            reason="forget_in_doubt",
+            policy_version="p",
+            candidate=None,
+            opened_at=NOW + timedelta(minutes=minute),
+        )
+        self.catalog.commit(Changes(subject=self.whose, at=NOW, reviews=(review,)))
+        self._open.append(review.id)
+        return review.id
+
+    def there(self) -> list[Hashable]:
+        return self._open
+
+    def change(self, what: str, id_: Hashable) -> None:
+        assert isinstance(id_, uuid.UUID)
+        if what == "touch":
             return
-        cursor = page.cursor
+        settled = Settlement(review_id=id_, status=ReviewStatus.REJECTED, by="dora")
+        changes = {"withdrawn": (id_,)} if what == "erase" else {"settled": (settled,)}
+        self.catalog.commit(Changes(subject=self.whose, at=NOW, **changes))
+        self._open.remove(id_)
+
+    def page(self, cursor: str, limit: int) -> tuple[list[Hashable], str]:
+        waiting, following = list_open_reviews(self.whose, self.catalog, cursor=cursor, limit=limit)
+        return [review.id for review in waiting], following
+
+
+class LegalHolds(Listed):
+    """Of memories and documents, each of another subject of the tenant."""
+
+    def __init__(self, worker: Worker) -> None:
+        super().__init__(worker)
+        self._held: list[Hashable] = []
+
+    def create(self, minute: int) -> Hashable:
+        whose = self.whose.model_copy(update={"subject_id": str(uuid.uuid4())})
+        held: tuple[Subject, uuid.UUID | None, str | None]
+        if minute % 2:
+            put(self.worker, story(whose))
+            held = whose, None, "story-1"
+        else:
+            memory = a_memory(f"t{uuid.uuid4()}", whose)
+            self.catalog.commit(Changes(subject=whose, at=NOW, created=(memory,)))
+            held = whose, memory.id, None
+        self._held.append(held)
+        self._set(held, holds=True)
+        return held
+
+    def there(self) -> list[Hashable]:
+        return self._held
+
+    def change(self, what: str, id_: Hashable) -> None:
+        self._set(id_, holds=what in {"touch", "restore"})
+
+    def page(self, cursor: str, limit: int) -> tuple[list[Hashable], str]:
+        held, following = list_legal_holds(self.whose.tenant_id, self.catalog, cursor=cursor, limit=limit)
+        assert all(hold.line is not None and hold.line.reason == "case 17" for hold in held)
+        return [(hold.subject, hold.memory_id, hold.document_id) for hold in held], following
+
+    def _set(self, held: Hashable, *, holds: bool) -> None:
+        assert isinstance(held, tuple)
+        whose, memory_id, document_id = held
+        set_legal_hold(
+            whose,
+            [memory_id] if memory_id else [],
+            self.worker.context,
+            document_ids=[document_id] if document_id else [],
+            why="case 17",
+            by="dora",
+            now=NOW,
+            holds=holds,
+        )
 
 
 @pytest.mark.parametrize("worker", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.parametrize("kind", [Memories, Reviews, LegalHolds])
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lasting=st.lists(MINUTES, min_size=1, max_size=12),
@@ -81,23 +182,27 @@ def pages(whose: Subject, worker: Worker, limit: int) -> Iterator[list[uuid.UUID
 )
 def test_what_is_there_all_the_time_comes_exactly_once(
     worker: Worker,
+    kind: type[Listed],
     lasting: list[int],
     passing: list[int],
     between_pages: list[list[tuple[str, int]]],
     limit: int,
     read_at_a_time: int,
 ) -> None:
-    writer = Writer(Subject(tenant_id="acme", subject_id=str(uuid.uuid4())), worker.context.catalog)
-    writer.lasting |= {writer.create(minute) for minute in lasting}
+    listed = kind(worker)
+    listed.lasting |= {listed.create(minute) for minute in lasting}
     for minute in passing:
-        writer.create(minute)
-    told: Counter[uuid.UUID] = Counter()
-    writes = iter(between_pages)
+        listed.create(minute)
+    told: Counter[Hashable] = Counter()
+    writes, cursor = iter(between_pages), ""
     with pytest.MonkeyPatch.context() as patches:
         patches.setattr("recall.listing._READ", read_at_a_time)
-        for page in pages(writer.whose, worker, limit):
+        while True:
+            page, cursor = listed.page(cursor, limit)
             told.update(page)
+            if not cursor:
+                break
             for what, number in next(writes, []):
-                writer.write(what, number)
-    assert {told[id_] for id_ in writer.lasting} == {1}
+                listed.write(what, number)
+    assert {told[id_] for id_ in listed.lasting} == {1}
     assert set(told.values()) == {1}

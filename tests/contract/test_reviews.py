@@ -286,7 +286,7 @@ def test_reviews_are_seen_by_subject_and_paged_in_order(alone: Worker, anna: str
     assert catalog.reviews.page(other) == []
     assert catalog.reviews.count_open(other) == 0
     paged: list[Review] = []
-    while page := catalog.reviews.page(after=paged[-1] if paged else None, limit=2):
+    while page := catalog.reviews.page(after=(paged[-1].opened_at, paged[-1].id) if paged else None, limit=2):
         paged += page
     assert [review.subject_id for review in paged] == [f"{anna}{number}" for number in range(5)]
     assert catalog.reviews.ids_like(str(paged[0].id)[:8]) == [paged[0].id]

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
 import interfaces.http.pages.wording as wording
+from interfaces.http.asking import Cursor
 from interfaces.http.pages.language import gettext, marked
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
@@ -23,6 +24,7 @@ from memory.export import export
 from memory.preferences import TooManyTopics, set_preference
 from memory.reviews import NotOpen, NotWanted, approve, asked_in, reject
 from memory.rights import seen_of
+from recall.reviews import list_open_reviews
 from schema import Asker, Preference, PreferenceName, ReviewStatus
 from schema.errors import NotFound
 from schema.preferences import conversation_key
@@ -35,15 +37,17 @@ _FORGET: Final = marked("forget everything")
 
 @router.get("/me/reviews")
 @router.get(f"{STAFF_ROOT}/reviews")
-def reviews(view: Shown, service: Opened, done: str = "") -> Response:
+def reviews(view: Shown, service: Opened, cursor: Cursor = "", done: str = "") -> Response:
     """Show what waits for the person's decision."""
     note_look(view, service, "opened what waits")
     subject, catalog = view.subject, service.context.catalog
-    waiting = catalog.reviews.page(subject)
+    waiting, following = list_open_reviews(subject, catalog, cursor=cursor)
     return view.page(
         "reviews.html",
         reviews=[(review, asked_in(review, catalog)) for review in waiting],
         about=catalog.memories(subject, {id_ for review in waiting for id_ in review.links}),
+        following=following,
+        is_first=not cursor,
         notice=wording.after(done),
     )
 

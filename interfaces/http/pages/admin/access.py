@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 
 import interfaces.http.pages.wording as wording
-from interfaces.http.pages.admin.subjects import Cursor
+from interfaces.http.asking import Cursor
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page

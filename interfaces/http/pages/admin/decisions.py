@@ -10,8 +10,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
 
+from interfaces.http.asking import Cursor
 from interfaces.http.pages.addresses import as_path
-from interfaces.http.pages.admin.subjects import Cursor, Text
+from interfaces.http.pages.admin.subjects import Text
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sign_in import Staff

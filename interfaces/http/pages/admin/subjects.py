@@ -7,19 +7,19 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Response
 
+from interfaces.http.asking import Cursor
 from interfaces.http.pages.overview import begin_of_day
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sign_in import Staff
 from interfaces.http.service import Opened
-from recall.cursors import MOST_CHARS, page_of, place_of
+from recall.cursors import page_of, place_of
 from schema import AuditAction
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _A_PAGE: Final = 50
 Text = Annotated[str, Query(max_length=200)]
 Day = Annotated[str, Query(max_length=10)]
-Cursor = Annotated[str, Query(max_length=MOST_CHARS)]
 
 
 @router.get("/admin")
