@@ -5,14 +5,17 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime
 
-from celery import Celery
-
-from memory.documents.put import Accepted, PutOutcome
-from memory.documents.put import put_document as keep_document
 from schema import Document, Principal
 from schema.errors import BrokerOutage
-from stores.open import Stores
-from stores.queue import request_indexing
+from stores.plugin import needs_extra
+
+with needs_extra("fleet", "producers.documents"):
+    from celery import Celery
+
+    from memory.documents.put import Accepted, PutOutcome
+    from memory.documents.put import put_document as keep_document
+    from stores.open import Stores
+    from stores.queue import request_indexing
 
 
 def put_document(

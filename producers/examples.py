@@ -12,14 +12,17 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
-from memory.context import MemoryContext
-from memory.documents.delete import delete_document
-from producers.documents import put_document
 from schema import Document, Subject, Visibility
 from schema.base import Value
 from schema.errors import Refused
 from schema.turn import Identifier
 from schema.wrong_fields import wrong_fields
+from stores.plugin import needs_extra
+
+with needs_extra("fleet", "producers.examples"):
+    from memory.context import MemoryContext
+    from memory.documents.delete import delete_document
+    from producers.documents import put_document
 
 _PAGE = 100
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300, pattern=r"^[^\r\n]*$")]

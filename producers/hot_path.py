@@ -17,28 +17,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
-import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
-from memory.context import MemoryContext
-from memory.draft import Draft
-from memory.embedding import embedding_for
-from memory.forget import hide_meant
-from memory.metrics import HOT_PATH, HOT_PATH_SECONDS
-from memory.prompts import prompt
-from memory.publish import publish
-from memory.scoring import Origin, new_memory, score
-from memory.spoken_preferences import spoken_preferences
-from memory.tracing import span
-from policies.admission import admit, admit_for_model
-from policies.authority import authority_of
-from policies.categories import normalised_category
-from policies.limits import within_rate
-from policies.privacy import planted
-from policies.privacy.prompts import is_prompt
-from policies.privacy.screen import screen
-from policies.privacy.third_parties import may_name_others, told_of
-from policies.trigger import ACT_FROM, Trigger, is_borne_out, last_exchange, orders_in, trigger_by_rules
 from producers.client import require_not_ahead
 from schema import (
     AdmissionAction,
@@ -55,7 +35,31 @@ from schema import (
     Verdict,
 )
 from schema.errors import AfterturnError, AlreadyDecided, Transient
-from stores.catalog import Changes, Undecided
+from stores.plugin import needs_extra
+
+with needs_extra("fleet", "producers.hot_path"):
+    import structlog
+
+    from memory.context import MemoryContext
+    from memory.draft import Draft
+    from memory.embedding import embedding_for
+    from memory.forget import hide_meant
+    from memory.metrics import HOT_PATH, HOT_PATH_SECONDS
+    from memory.prompts import prompt
+    from memory.publish import publish
+    from memory.scoring import Origin, new_memory, score
+    from memory.spoken_preferences import spoken_preferences
+    from memory.tracing import span
+    from policies.admission import admit, admit_for_model
+    from policies.authority import authority_of
+    from policies.categories import normalised_category
+    from policies.limits import within_rate
+    from policies.privacy import planted
+    from policies.privacy.prompts import is_prompt
+    from policies.privacy.screen import screen
+    from policies.privacy.third_parties import may_name_others, told_of
+    from policies.trigger import ACT_FROM, Trigger, is_borne_out, last_exchange, orders_in, trigger_by_rules
+    from stores.catalog import Changes, Undecided
 
 _log = structlog.get_logger()
 PROMPT: Final = "trigger-1"

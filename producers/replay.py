@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from celery import Celery
 from redis import Redis
 
 from producers.client import parse_turn
-from stores.catalog import Catalog
-from stores.dead_letters import DeadLetter, remove_dead_letter
-from stores.mailbox import Mailbox
-from stores.queue import send_turn
+from stores.plugin import needs_extra
+
+with needs_extra("fleet", "producers.replay"):
+    from celery import Celery
+
+    from stores.catalog import Catalog
+    from stores.dead_letters import DeadLetter, remove_dead_letter
+    from stores.mailbox import Mailbox
+    from stores.queue import send_turn
 
 
 def replay(

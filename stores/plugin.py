@@ -11,8 +11,8 @@ from schema.errors import SettingsError
 
 
 @contextmanager
-def needs_extra(extra: str, variable: str) -> Iterator[None]:
-    """Import inside the block what only an extra of this package installs.
+def needs_extra(extra: str, wanted_by: str) -> Iterator[None]:
+    """Import inside the block what only an extra of this package installs; `wanted_by` is a setting or a module.
 
     Raises:
         SettingsError: it is not installed; the message says how to.
@@ -20,7 +20,7 @@ def needs_extra(extra: str, variable: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise SettingsError(f"{variable}: {error.name} is not installed; pip install 'afterturn[{extra}]'") from error
+        raise SettingsError(f"{wanted_by}: {error.name} is not installed; pip install 'afterturn[{extra}]'") from error
 
 
 def load_plugin(path: str, variable: str) -> Callable[..., Any]:

