@@ -31,7 +31,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "alone: counts milliseconds, and so is not run beside other tests")
     running.begin(config)
 
 

@@ -11,18 +11,11 @@ import pytest
 from tests.fleet.fleet import ORACLE, Fleet
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "soak: takes minutes; skipped unless asked for: `pytest tests/fleet -m soak`")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long ones out unless they are asked for, and let tests of this folder wait for what must come."""
-    soak = "soak" in config.getoption("markexpr")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let tests of this folder wait for what must come."""
     for item in items:
         if item.path.parent == Path(__file__).parent and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
-        if item.get_closest_marker("soak") and not soak:
-            item.add_marker(pytest.mark.skip(reason="takes minutes: pytest tests/fleet -m soak"))
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def assert_every_move_happened_once_and_in_order(fleet: Fleet) -> None:
         assert [memory.status for memory in in_order] == [Status.SUPERSEDED] * (len(CITIES) - 1) + [Status.ACTIVE]
 
 
-@pytest.mark.soak
+@pytest.mark.long
 def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(fleet: Fleet) -> None:
     fleet.start("beat")
     enqueue_moves(fleet)
@@ -60,7 +60,7 @@ def test_turns_whose_messages_were_lost_are_found_by_the_sweeper(fleet: Fleet) -
     assert_every_move_happened_once_and_in_order(fleet)
 
 
-@pytest.mark.soak
+@pytest.mark.long
 def test_a_worker_asked_to_stop_finishes_what_it_has_and_leaves_the_rest(fleet: Fleet) -> None:
     enqueue_moves(fleet)
     worker = fleet.start_worker()

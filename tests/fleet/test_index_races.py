@@ -88,8 +88,8 @@ def replace(memory: Memory, context: MemoryContext) -> None:
     [
         pytest.param(told_by_a_sweep, erase, marks=pytest.mark.long),
         (told_by_a_turn, replace),
-        pytest.param(told_by_a_turn, erase, marks=pytest.mark.soak),
-        pytest.param(told_by_a_sweep, replace, marks=pytest.mark.soak),
+        pytest.param(told_by_a_turn, erase, marks=pytest.mark.long),
+        pytest.param(told_by_a_sweep, replace, marks=pytest.mark.long),
     ],
 )
 def test_what_was_told_too_late_by_a_worker_that_then_died_does_not_stay(

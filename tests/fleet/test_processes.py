@@ -18,7 +18,7 @@ from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
 
 
-@pytest.mark.parametrize(("kills", "users", "turns"), [(3, 120, 6), pytest.param(20, 400, 12, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("kills", "users", "turns"), [(3, 120, 6), pytest.param(20, 400, 12, marks=pytest.mark.long)])
 def test_workers_that_are_killed_at_random_lose_and_double_nothing(
     oracle_fleet: Fleet, kills: int, users: int, turns: int
 ) -> None:

@@ -12,9 +12,8 @@ from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
 
 
-@pytest.mark.parametrize(
-    "seconds", [pytest.param(11, marks=pytest.mark.long), pytest.param(35, marks=pytest.mark.soak)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [11, 35])
 def test_a_catalog_that_is_locked_for_longer_than_a_writer_waits_loses_nothing(pair: Fleet, seconds: float) -> None:
     with pair.feeding(talk(names(80, f"catalog{seconds}x"), 6), a_second=100):
         pair.wait_for_more(50)
@@ -24,7 +23,7 @@ def test_a_catalog_that_is_locked_for_longer_than_a_writer_waits_loses_nothing(p
     assert_all_as_said(pair)
 
 
-@pytest.mark.parametrize("seconds", [5, pytest.param(35, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("seconds", [5, pytest.param(35, marks=pytest.mark.long)])
 def test_an_index_that_is_locked_is_behind_and_catches_up(pair: Fleet, seconds: float) -> None:
     files = sorted(pair.settings.data_dir.glob("index/*.sqlite3"))
     assert len(files) == 16
