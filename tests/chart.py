@@ -19,6 +19,13 @@ CHART = Path(__file__).parents[1] / "deploy" / "helm"
 EXAMPLES = sorted((CHART / "examples").glob("*.yaml"))
 
 
+class _Files:
+    """The files of the chart, as its templates ask for them."""
+
+    def Get(self, name: str) -> str:  # noqa: N802 - as Helm calls it
+        return (CHART / name).read_text()
+
+
 class MissingValue(Exception):
     """A value that the chart requires is not given."""
 
@@ -33,6 +40,7 @@ def rendered(values: Mapping[str, Any], release: str = "afterturn") -> list[dict
     data = {
         "Values": _merged(yaml.safe_load((CHART / "values.yaml").read_text()), values),
         "Release": {"Name": release, "Namespace": "default", "Service": "Helm"},
+        "Files": _Files(),
         "Chart": {name[0].upper() + name[1:]: value for name, value in chart.items()},
     }
     engine: TemplateEngine

@@ -45,8 +45,8 @@ def pods(manifests: list[Manifest]) -> list[Manifest]:
 
 def test_every_manifest_is_as_kubernetes_says_with_no_field_that_it_does_not_know(manifests: list[Manifest]) -> None:
     for one in manifests:
-        # The one resource that is not Kubernetes' own, and so has no schema there.
-        if one["kind"] != "ScaledObject":
+        # Those that are not Kubernetes' own have no schema there.
+        if one["kind"] not in {"ScaledObject", "PrometheusRule"}:
             kubernetes_validate.validate(one, KUBERNETES, strict=True)
 
 
@@ -153,6 +153,23 @@ def test_the_fleet_scales_on_the_age_of_the_oldest_turn_and_then_on_the_list(
         scaled = of_kind(manifests, "Deployment")[one["spec"]["scaleTargetRef"]["name"].removeprefix("afterturn-")]
         # Whoever wrote a number here would set the scale back with every upgrade.
         assert "replicas" not in scaled["spec"]
+
+
+def test_the_rules_of_alerts_are_those_of_plain_prometheus_and_link_to_where_the_pages_are(
+    values: dict[str, Any], manifests: list[Manifest]
+) -> None:
+    wanted = values.get("alerts", {"enabled": False})
+    found = [one for one in manifests if one["kind"] == "PrometheusRule"]
+    assert bool(found) == wanted["enabled"]
+    plain = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())
+    for one in found:
+        assert wanted["labels"].items() <= one["metadata"]["labels"].items()
+        for group, expected in zip(one["spec"]["groups"], plain["groups"], strict=True):
+            for rule, as_plain in zip(group["rules"], expected["rules"], strict=True):
+                where = rule["annotations"].pop("runbook_url")
+                assert where == f"{wanted['docsUrl']}/docs/how-to/answer-an-alert.md#{rule['alert'].lower()}"
+                assert as_plain["annotations"].pop("runbook_url").endswith(where.removeprefix(wanted["docsUrl"])[1:])
+                assert rule == as_plain
 
 
 def test_the_settings_of_the_examples_can_work(manifests: list[Manifest], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import pytest
 import yaml
+from gotpl import Environment
 from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 
@@ -220,13 +221,31 @@ def test_alerts_have_names_of_their_own() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_every_alert_leads_to_a_section_that_says_what_to_do() -> None:
+@pytest.mark.parametrize(
+    ("labels", "before"),
+    [({}, ""), ({"afterturn_docs": "https://git.example.com/afterturn"}, "https://git.example.com/afterturn/")],
+)
+def test_every_alert_leads_to_a_section_that_says_what_to_do_where_the_pages_are(
+    labels: dict[str, str], before: str
+) -> None:
     page = ROOT / "docs" / "how-to" / "answer-an-alert.md"
     sections = {heading.lower() for heading in re.findall(r"^## (\w+)$", page.read_text(), re.MULTILINE)}
-    led_to = {rule["annotations"]["runbook_url"] for rule in RULES}
-    assert led_to == {f"{page.relative_to(ROOT)}#{section}" for section in sections}
-    for rule in RULES:
-        assert rule["annotations"]["runbook_url"].endswith(f"#{rule['alert'].lower()}")
+    led_to = {rule["alert"]: expanded(rule["annotations"]["runbook_url"], labels) for rule in RULES}
+    assert {alert.lower() for alert in led_to} == sections
+    assert led_to == {name: f"{before}{page.relative_to(ROOT)}#{name.lower()}" for name in led_to}
+
+
+def expanded(annotation: str, labels: dict[str, str]) -> str:
+    """An annotation as Prometheus expands it, which puts such a line before each."""
+    template = "{{ $externalLabels := .ExternalLabels }}" + annotation
+    return str(Environment().from_string(template).render({"ExternalLabels": labels}))
+
+
+def test_prometheus_of_compose_says_where_the_pages_are() -> None:
+    told = yaml.safe_load((ROOT / "deploy" / "observability" / "prometheus.yaml").read_text())["global"]
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["prometheus"]
+    assert told["external_labels"] == {"afterturn_docs": "${DOCS_URL}"}
+    assert "DOCS_URL" in compose["environment"]
 
 
 def test_dashboards_are_told_apart() -> None:
