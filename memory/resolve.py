@@ -6,24 +6,21 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import islice
 
-from memory.attributes import prototypes_of, with_attributes
 from memory.context import MemoryContext
 from memory.correct import correction
+from memory.decisions import Comparison, Decided, compare, decide_ahead, decide_on, doubts_of
 from memory.draft import Draft
-from memory.forget import FORGETTABLE, forget
+from memory.forget import forget
 from memory.hold import hold
 from memory.metrics import DECISIONS
 from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
 from memory.scoring import Item, Origin, Scored, new_memory
-from memory.superseding import is_for_the_same, outdated_of, put_in_place_of, tolerance_of
-from policies.access import shared_labels
+from memory.superseding import outdated_of, put_in_place_of, tolerance_of
 from policies.authority import as_heard, may_replace
-from policies.dedup import LATER, Neighbour, decide, is_earlier, may_end, tells_news
+from policies.dedup import LATER, Neighbour, is_earlier
 from policies.merge import merge, says_more
-from policies.replaced import as_told
 from schema import (
     Asker,
     AuditAction,
@@ -36,15 +33,13 @@ from schema import (
     MemoryType,
     SameFact,
 )
-from stores.index.base import Vector, Where
+from stores.index.base import Vector
 
 _GUESS = "a guess does not take the place of what is known"
 _PUT_RIGHT = "put right within the hour"
 _NO_NEWS = "worth a memory only if it changed something"
 _CONTRADICTS = "contradicts_more_trusted"
 _SAYS_MORE = "it says more than what is known, whose words its source may not change"
-_READ_BESIDE = 4
-"""How many near memories what may be a change is read beside."""
 _RELATED = 3
 """How many near memories a new one is linked to."""
 
@@ -62,19 +57,6 @@ class Resolution:
     """Whether it waits for a person: it contradicts what its source may not replace."""
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """An item with the vector of its text, and the cosines of known memories to it."""
-
-    item: Item
-    vector: Vector
-    similarities: dict[uuid.UUID, float]
-    vectors: dict[uuid.UUID, Vector]
-    """Those of the known memories, where the item may be news of one of them."""
-    origin: Origin | None
-    """Whose the item would be: it is compared with what the same may see alone. None of a wish to forget."""
-
-
 def resolve(
     items: Sequence[Item],
     vectors: Sequence[Vector],
@@ -84,140 +66,35 @@ def resolve(
 ) -> list[Resolution]:
     """Decide every item in order, on the draft, and return what became of each.
 
-    A language model, where there is one, is asked first, once, about all that words cannot settle. Then each item is
-    decided and done before the next one is looked at.
+    Where there is a language model, all is decided ahead, and the model asked once about what words cannot settle. Then
+    each item is done before the next one is looked at; it is decided anew where one before it changed what the decision
+    rests on.
 
     `vectors` are those of the items' texts, in their order; `origins` are those of the batch's turns by their ids.
     """
-    sources = [None if isinstance(item, ForgetRequest) else origins[item.candidate.turn_id] for item in items]
-    searched = [
-        _search(item, vector, origin, draft, context)
-        for item, vector, origin in zip(items, vectors, sources, strict=True)
-    ]
-    near_ids = {id_ for similarities in searched for id_ in similarities}
-    near_ids |= {id_ for item in items if isinstance(item, Scored) for id_ in item.candidate.replaces}
-    draft.load(context.catalog.memories(draft.subject, near_ids - draft.read.keys()).values())
-    comparisons = [
-        _Comparison(item, vector, similarities, _vectors_of(item, similarities, draft, context), origin)
-        for item, vector, similarities, origin in zip(items, vectors, searched, sources, strict=True)
-    ]
-    pairs = {pair for item in items if isinstance(item, Scored) for pair in item.attributes}
-    draft.load(context.catalog.facts.with_attributes(draft.subject, pairs))
+    comparisons = compare(items, vectors, origins, draft, context)
+    ahead: Sequence[Decided | None] = [None] * len(comparisons)
     verdicts: Verdicts = {}
     if context.judge is not None:
-        verdicts = context.judge.judge(_doubts(comparisons, origins, draft, context))
+        ahead = decide_ahead(comparisons, origins, draft, context)
+        verdicts = context.judge.judge(doubts_of(comparisons, ahead))
         if verdicts:
             draft.made_by |= {"check_model": context.judge.name, "check_prompt_version": SAME_FACT_PROMPT}
-    return [_resolved(comparison, verdicts, origins, draft, context) for comparison in comparisons]
-
-
-def _search(
-    item: Item, vector: Vector, origin: Origin | None, draft: Draft, context: MemoryContext
-) -> dict[uuid.UUID, float]:
-    if isinstance(item, ForgetRequest) or origin is None:
-        where = Where(draft.subject, statuses=FORGETTABLE)
-    else:
-        shared = shared_labels(origin.visibility, origin.author_id, origin.agent_id)
-        where = Where(draft.subject, types=_comparable(item.candidate.type), seen_by=shared)
-    hits = context.index.query(vector, where, context.policy.memory_neighbors_k)
-    return {hit.memory_id: hit.similarity for hit in hits}
-
-
-def _comparable(type_: MemoryType) -> tuple[MemoryType, ...]:
-    """Return the types of memories whose place a candidate may take: an event can end a fact, and a fact an event."""
-    return (type_,) if type_ is MemoryType.PROCEDURAL else (MemoryType.SEMANTIC, MemoryType.EPISODIC)
-
-
-def _vectors_of(item: Item, ids: Iterable[uuid.UUID], draft: Draft, context: MemoryContext) -> dict[uuid.UUID, Vector]:
-    if isinstance(item, ForgetRequest) or not tells_news(item.candidate):
-        return {}
-    keys = [memory.index_key for id_ in ids if (memory := draft.current.get(id_))]
-    return {entry.memory_id: entry.vector for entry in context.index.fetch(draft.subject, keys)} if keys else {}
-
-
-def _neighbours(
-    comparison: _Comparison,
-    candidate: Candidate,
-    draft: Draft,
-    context: MemoryContext,
-    earlier: Sequence[tuple[Memory, Vector]] = (),
-) -> list[Neighbour]:
-    vector = comparison.vector
-    neighbours = draft.neighbours(_comparable(candidate.type), comparison.similarities, vector, earlier)
-    near = [neighbour for neighbour in neighbours if is_for_the_same(neighbour.memory, comparison.origin)]
-    if not near or not tells_news(candidate):
-        return _with_endings(candidate, near, draft.name, context)
-    vectors = {
-        **comparison.vectors,
-        **draft.vectors,
-        **{memory.id: earlier_vector for memory, earlier_vector in earlier},
-    }
-    near = with_attributes(near, vector, vectors, prototypes_of(context.embedder))
-    return _with_endings(candidate, near, draft.name, context)
-
-
-def _with_endings(
-    candidate: Candidate, near: Sequence[Neighbour], name: str | None, context: MemoryContext
-) -> list[Neighbour]:
-    """Return the neighbours with how likely the candidate ends what each tells; a language model says itself what
-    ends."""
-    if context.cross_encoder is None or candidate.by_model:
-        return list(near)
-    tolerance = tolerance_of(context)
-    may_be = (n for n in near if may_end(candidate, n, context.policy, name or "", tolerance))
-    open_ = list(islice(may_be, _READ_BESIDE))
-    endings = context.cross_encoder.endings([(n.memory.summary, candidate.summary) for n in open_])
-    read = {n.memory.id: replace(n, ending=ending) for n, ending in zip(open_, endings, strict=True)}
-    return [read.get(neighbour.memory.id, neighbour) for neighbour in near]
-
-
-def _doubts(
-    comparisons: Sequence[_Comparison], origins: Mapping[str, Origin], draft: Draft, context: MemoryContext
-) -> list[Check]:
-    """Return the candidates that words do not settle, each with the memory that it may tell again: one that is known,
-    or one that a candidate before it in the batch would become. Nothing is done."""
-    checks: list[Check] = []
-    earlier: list[tuple[Memory, Vector]] = []
-    for comparison in comparisons:
-        if isinstance(comparison.item, ForgetRequest) or comparison.item.candidate.only_as_news:
-            continue
-        candidate = comparison.item.candidate
-        neighbours = _neighbours(comparison, candidate, draft, context, earlier)
-        decision = _decide(
-            comparison.item, neighbours, comparison.origin, draft, context, [memory for memory, _ in earlier]
-        )
-        if decision.action is DecisionAction.CHECK:
-            current = draft.current | {memory.id: memory for memory, _ in earlier}
-            checks.append(Check(candidate, current[decision.targets[0]]))
-        if decision.action not in (DecisionAction.UPDATE, DecisionAction.SKIP):
-            earlier.append((new_memory(comparison.item, origins[candidate.turn_id], draft, context), comparison.vector))
-    return checks
-
-
-def _decide(
-    scored: Scored,
-    neighbours: Sequence[Neighbour],
-    origin: Origin | None,
-    draft: Draft,
-    context: MemoryContext,
-    earlier: Sequence[Memory] = (),
-) -> Decision:
-    same_attribute = [
-        memory for memory in draft.with_attributes(scored.attributes, earlier) if is_for_the_same(memory, origin)
+    return [
+        _resolved(comparison, decided, verdicts, origins, draft, context)
+        for comparison, decided in zip(comparisons, ahead, strict=True)
     ]
-    tolerance = tolerance_of(context)
-    decision = decide(scored.candidate, neighbours, same_attribute, context.policy, draft.now, draft.name, tolerance)
-    if scored.candidate.by_model:
-        everything = draft.current | {memory.id: memory for memory in earlier}
-        in_scope = {id_: memory for id_, memory in everything.items() if is_for_the_same(memory, origin)}
-        return as_told(scored.candidate, decision, in_scope, draft.read, tolerance)
-    return decision
 
 
 def _resolved(
-    comparison: _Comparison, verdicts: Verdicts, origins: Mapping[str, Origin], draft: Draft, context: MemoryContext
+    comparison: Comparison,
+    ahead: Decided | None,
+    verdicts: Verdicts,
+    origins: Mapping[str, Origin],
+    draft: Draft,
+    context: MemoryContext,
 ) -> Resolution:
-    """Decide an item, and do it on the draft."""
+    """Do an item on the draft, as it was decided `ahead` where the items before it left that standing."""
     item = comparison.item
     if isinstance(item, ForgetRequest):
         origin = origins.get(item.turn_id)
@@ -226,13 +103,13 @@ def _resolved(
     if item.candidate.only_as_news and item.candidate.change is Change.CORRECTS:
         return _corrected(item, origins, draft, context)
     candidate = item.candidate
-    neighbours = _neighbours(comparison, candidate, draft, context)
-    decision = _decide(item, neighbours, comparison.origin, draft, context)
+    decided = decide_on(item, comparison, ahead, draft, context)
+    decision = decided.decision
     if candidate.only_as_news and decision.action is not DecisionAction.SUPERSEDE and not decision.outdated:
         decision = Decision(action=DecisionAction.SKIP, reason=_NO_NEWS)
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
-        check = Check(candidate, draft.current[decision.targets[0]])
+        check = decided.check_of(candidate)
         decision = _by_verdict(decision, check, verdicts.get(check.key), tolerance_of(context))
     if item.is_guess and (decision.action is DecisionAction.SUPERSEDE or decision.outdated):
         against = (*decision.outdated, *decision.targets)[:1]
@@ -260,7 +137,7 @@ def _resolved(
             return Resolution(candidate.turn_id, is_effective=False)
         case _:
             new = new_memory(item, origins[candidate.turn_id], draft, context)
-            memory = _create(new, candidate, decision, neighbours, comparison.vector, draft, context)
+            memory = _create(new, candidate, decision, decided.neighbours, comparison.vector, draft, context)
     return Resolution(candidate.turn_id, is_effective=True, memory_id=memory.id)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from schema import Status
+from memory import decisions
+from memory.same_fact import Judge
+from policies.dedup import decide
+from schema import Candidate, Decision, Status
 from stores.embedding.cross_encoder import CrossEncoder
 from tests.contract.pipeline import Worker
 from tests.contract.test_pipeline_model import asking
-from tests.scripted import answer, told
+from tests.scripted import Scripted, answer, guarded, told
 from tests.turns import subject
 
 ENDINGS = [
@@ -81,3 +85,20 @@ def test_what_a_language_model_tells_is_not_read_beside_what_it_was_shown(worker
     active(by_rules, f"{anna}-too", "I smoke a pack a day.")
     active(by_rules, f"{anna}-too", "I gave up smoking three weeks ago.")
     assert noting.read
+
+
+def test_beside_a_judge_each_candidate_is_read_and_decided_once(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noting, decided = _Noting(), list[str]()
+
+    def counted(candidate: Candidate, *rest: Any) -> Decision:
+        decided.append(candidate.summary)
+        return decide(candidate, *rest)
+
+    active(worker, anna, "I smoke a pack a day.")
+    monkeypatch.setattr(decisions, "decide", counted)
+    beside_a_judge = worker.with_parts(cross_encoder=noting, judge=Judge(guarded(Scripted()), waits=True))
+    active(beside_a_judge, anna, "I gave up smoking three weeks ago.")
+    assert len(noting.read) == len(set(noting.read)) > 0
+    assert len(decided) == len(set(decided)) > 0
