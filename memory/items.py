@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +25,7 @@ from schema import Labels, Principal, Subject, Visibility
 from schema.errors import NotAMember, QuotaExceeded
 from schema.item import Item, Namespace, NamespaceMatch, Put, item_id
 from stores.catalog.items import Embedded, Found
+from stores.index.base import Vector
 from stores.open import Stores
 
 _TEXTS_A_CALL: Final = 64
@@ -88,9 +90,13 @@ def read_items(
     seen = seen_of(principal, subject, stores.catalog)
     if not may_see(seen, _labels(subject)):
         raise NotAMember
-    queries = [request.query for request in requests if isinstance(request, Search) and request.query]
+    queries = {
+        number: request.query
+        for number, request in enumerate(requests)
+        if isinstance(request, Search) and request.query
+    }
     with embedding_for("question"):
-        vectors = _vectors_of(queries, stores)
+        vectors = dict(zip(queries, _embed(list(queries.values()), stores), strict=True))
     got = stores.catalog.items.get(
         subject,
         [item_id(subject, request.namespace, request.key) for request in requests if isinstance(request, Get)],
@@ -98,7 +104,7 @@ def read_items(
     )
     answers: list[Answer] = []
     live_on: dict[uuid.UUID, float] = {}
-    for request in requests:
+    for number, request in enumerate(requests):
         returned: list[Item] = []
         match request:
             case Get():
@@ -106,7 +112,7 @@ def read_items(
                 answers.append(None if item is None else Scored(item, None))
                 returned += [] if item is None else [item]
             case Search():
-                scored = _search(request, vectors.get(request.query or ""), subject, stores, now)
+                scored = _search(request, vectors.get(number), subject, stores, now)
                 answers.append(scored)
                 returned += [hit.item for hit in scored]
             case ListNamespaces():
@@ -154,9 +160,7 @@ def _labels(subject: Subject) -> Labels:
     return Labels(Visibility.PRIVATE, subject.subject_id, None)
 
 
-def _search(
-    request: Search, query: np.ndarray[Any, Any] | None, subject: Subject, stores: Stores, now: datetime
-) -> list[Scored]:
+def _search(request: Search, query: Vector | None, subject: Subject, stores: Stores, now: datetime) -> list[Scored]:
     stored_items = [
         stored
         for stored in stores.catalog.items.under(subject, request.prefix, now)
@@ -192,19 +196,16 @@ def _of_this_model(stored_items: Sequence[Found], subject: Subject, stores: Stor
 
 
 def _embedded(texts: Mapping[uuid.UUID, Sequence[str]], stores: Stores) -> dict[uuid.UUID, Embedded]:
-    vectors = _vectors_of([text for each in texts.values() for text in each], stores)
+    vectors = iter(_embed([text for each in texts.values() for text in each], stores))
     return {
-        id_: Embedded(stores.embedder.name, np.stack([vectors[text] for text in each])) for id_, each in texts.items()
+        id_: Embedded(stores.embedder.name, np.stack(list(islice(vectors, len(each))))) for id_, each in texts.items()
     }
 
 
-def _vectors_of(texts: Sequence[str], stores: Stores) -> dict[str, np.ndarray[Any, Any]]:
-    distinct = list(dict.fromkeys(texts))
-    vectors: dict[str, np.ndarray[Any, Any]] = {}
-    for start in range(0, len(distinct), _TEXTS_A_CALL):
-        batch = distinct[start : start + _TEXTS_A_CALL]
-        vectors |= zip(batch, stores.embedder.embed(batch), strict=True)
-    return vectors
+def _embed(texts: Sequence[str], stores: Stores) -> list[Vector]:
+    """Return the vectors of texts, in their order."""
+    calls = (texts[start : start + _TEXTS_A_CALL] for start in range(0, len(texts), _TEXTS_A_CALL))
+    return [vector for call in calls for vector in stores.embedder.embed(call)]
 
 
 def _namespaces(request: ListNamespaces, there: Sequence[Namespace]) -> list[Namespace]:
