@@ -108,6 +108,10 @@ lock: $(INSTALLED) ## Resolve the dependencies anew and lock them with their has
 	@mkdir -p locks
 	$(COMPILE) -c requirements.lock -o locks/base.lock pyproject.toml
 	@for extra in $(EXTRAS); do $(COMPILE) -c requirements.lock --extra $$extra -o locks/$$extra.lock pyproject.toml || exit 1; done
+	$(COMPILE) $(if $(KEEP),,--upgrade) --extra fuzz -c requirements-dev.lock -o locks/fuzz.lock pyproject.toml
+	$(COMPILE) -c requirements-dev.lock -o locks/client.lock clients/python/pyproject.toml
+	@for extra in langchain langgraph; do $(COMPILE) $(if $(KEEP),,--upgrade) --extra $$extra -c requirements-dev.lock \
+	  -o locks/client-$$extra.lock clients/python/pyproject.toml || exit 1; done
 
 sbom: $(INSTALLED) ## Write what the image is made of, with hashes and licences, to afterturn.cdx.json (CycloneDX)
 	$(BIN)/python -m tests.supply_chain sbom afterturn.cdx.json

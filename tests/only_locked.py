@@ -17,6 +17,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import ModuleType
 
+_OURS = {"afterturn", "afterturn-client"}
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==", re.MULTILINE)
 
 
@@ -24,7 +25,7 @@ class OnlyLocked(MetaPathFinder):
     """Hides what comes of distributions that a lock does not name."""
 
     def __init__(self, lock: Path) -> None:
-        named = {_normal(name) for name in _PINNED.findall(lock.read_text())} | {"afterturn"}
+        named = {_normal(name) for name in _PINNED.findall(lock.read_text())} | _OURS
         self._hidden = {
             top for top, brought_by in packages_distributions().items() if named.isdisjoint(map(_normal, brought_by))
         }

@@ -22,7 +22,10 @@ def _atheris() -> Any:
     try:
         return importlib.import_module("atheris")
     except ImportError:
-        sys.exit("atheris is not installed. It has wheels for Linux on x86-64: .venv/bin/python -m pip install atheris")
+        sys.exit(
+            "atheris is not installed. It has wheels for Linux on x86-64: "
+            ".venv/bin/python -m pip install --require-hashes -r locks/fuzz.lock"
+        )
 
 
 def main() -> None:

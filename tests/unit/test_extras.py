@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -11,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LOCKS = sorted(path.stem for path in (ROOT / "locks").glob("*.lock"))
+# That of `fuzz` adds a tool to what tests and lints.
+LOCKS = sorted({path.stem for path in (ROOT / "locks").glob("*.lock")} - {"fuzz"})
 
 IS_FOR = {
     "base": ("producers",),
@@ -32,6 +34,9 @@ IS_FOR = {
     # what these read with, and send by, is imported when there is something to read, or to send
     "documents": ("producers.document_files", "pypdf", "docx", "bs4"),
     "otel": ("memory.tracing", "opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http.trace_exporter"),
+    "client": ("afterturn_client", "afterturn_client.aio", "afterturn_client.memory_tool"),
+    "client-langchain": ("afterturn_client.langchain",),
+    "client-langgraph": ("afterturn_client.langgraph",),
 }
 NEED_MORE = [
     *[("base", name, name, "fleet") for name in IS_FOR["fleet"] if name.startswith(("producers", "recall"))],
@@ -41,7 +46,8 @@ NEED_MORE = [
 
 def imported(lock: str, *modules: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.only_locked", f"locks/{lock}.lock", *modules]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    environment = os.environ | {"PYTHONPATH": "clients/python"}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_every_lock_has_something_that_it_is_for() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from packaging.utils import canonicalize_name
 
 from tests.supply_chain import ROOT, STATIC, VENDORED, bill, is_allowed, locked, refused
 
+LOCKS = ROOT / "locks"
 OURS = {"pages.css", "pages.js", "icon.svg"}
 
 
@@ -58,15 +60,37 @@ def test_an_alternative_is_enough_and_every_part_of_it_counts(licence: str, allo
     assert is_allowed(licence) == allowed
 
 
-def test_each_extra_that_runs_has_a_lock_of_its_own_with_the_versions_of_all() -> None:
-    together = {(package.name, package.version) for package in locked()}
-    own = {path.stem: {(one.name, one.version) for one in locked(path)} for path in (ROOT / "locks").glob("*.lock")}
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert own.keys() == {"base", *project["optional-dependencies"]} - {"build", "dev", "fuzz"}
+def test_each_extra_has_a_lock_of_its_own_with_the_versions_of_all() -> None:
+    together = _pins(ROOT / "requirements.lock")
+    own = {path.stem: _pins(path) for path in LOCKS.glob("*.lock") if not path.stem.startswith("client")}
+    project = _project(ROOT)
+    assert own.keys() == {"base", *project["optional-dependencies"]} - {"build", "dev"}
     for extra, packages in own.items():
-        assert packages <= together, extra
+        # What looks for turns that break the rules is in no image.
+        assert {name for name, _ in packages - together} == ({"atheris"} if extra == "fuzz" else set())
         for name in {*_names(project["dependencies"], project), *_names([f"afterturn[{extra}]"], project)}:
             assert name in {name for name, _ in packages}, f"{extra}: make lock KEEP=1"
+
+
+def test_the_client_and_each_extra_of_it_has_a_lock_of_its_own_with_the_versions_that_are_tested() -> None:
+    tested = dict(_pins(ROOT / "requirements-dev.lock"))
+    own = {path.stem: dict(_pins(path)) for path in LOCKS.glob("client*.lock")}
+    project = _project(ROOT / "clients" / "python")
+    extras = project["optional-dependencies"]
+    assert own.keys() == {"client", *(f"client-{extra}" for extra in extras)}
+    for lock, packages in own.items():
+        wanted = _names([*project["dependencies"], *extras.get(lock.removeprefix("client-"), [])], project)
+        assert wanted <= packages.keys(), f"{lock}: make lock KEEP=1"
+        assert {name: version for name, version in packages.items() if tested.get(name, version) != version} == {}
+
+
+def _pins(lock: Path) -> set[tuple[str, str]]:
+    return {(package.name, package.version) for package in locked(lock)}
+
+
+def _project(folder: Path) -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    return project
 
 
 def _names(wanted: list[str], project: dict[str, Any]) -> set[str]:
@@ -82,7 +106,7 @@ def _names(wanted: list[str], project: dict[str, Any]) -> set[str]:
 
 
 def test_the_base_is_small() -> None:
-    base = locked(ROOT / "locks" / "base.lock")
+    base = locked(LOCKS / "base.lock")
     assert len([one for one in base if not one.marker]) <= 20
     heavy = {"celery", "numpy", "onnxruntime", "spacy", "sqlalchemy"}
     assert not heavy & {one.name for one in base}
