@@ -24,6 +24,7 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 FLEET = ("worker", "beat")
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
+POSTGRES_DOCKERFILE = (ROOT / "deploy" / "postgres" / "Dockerfile").read_text()
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 _PINNED = re.compile(r"[^:@]+:v?\d+\.\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?")
@@ -49,6 +50,12 @@ def stages(dockerfile: str) -> list[list[tuple[str, str]]]:
 
 STAGES = stages(DOCKERFILE)
 LAST = STAGES[-1]
+
+
+def arguments(name: str) -> list[str]:
+    """The defaults of a build's argument."""
+    given = [rest.partition("=") for stage in STAGES for instruction, rest in stage if instruction == "ARG"]
+    return [default for argument, _, default in given if argument == name]
 
 
 def only(name: str) -> str:
@@ -103,7 +110,7 @@ def test_an_image_without_a_version_is_refused_and_one_with_a_digest_too_is_not(
 
 
 def test_every_image_of_others_has_a_digest_but_for_the_one_that_nobody_has_looked_up() -> None:
-    dockerfiles = [DOCKERFILE, (ROOT / "deploy" / "postgres" / "Dockerfile").read_text()]
+    dockerfiles = [DOCKERFILE, POSTGRES_DOCKERFILE]
     bases = [rest.split()[0] for text in dockerfiles for name, rest in instructions(text) if name == "FROM"]
     images = {one["image"] for one in SERVICES.values() if "build" not in one} | {base for base in bases if ":" in base}
     without = {image.partition(":")[0] for image in images if "@sha256:" not in image}
@@ -228,9 +235,16 @@ def test_prometheus_asks_where_metrics_are_shown() -> None:
 
 
 def test_the_image_of_postgres_adds_age_to_the_very_image_that_runs() -> None:
-    from_images = re.findall(r"^FROM (\S+)", (ROOT / "deploy" / "postgres" / "Dockerfile").read_text(), re.MULTILINE)
+    from_images = re.findall(r"^FROM (\S+)", POSTGRES_DOCKERFILE, re.MULTILINE)
     assert len(set(from_images)) == 1
     assert _PINNED.fullmatch(from_images[0])
+
+
+def test_what_the_image_of_postgres_compiles_is_named_by_its_commit() -> None:
+    [(variable, commit)] = [rest.split("=") for name, rest in instructions(POSTGRES_DOCKERFILE) if name == "ARG"]
+    assert re.fullmatch(r"[0-9a-f]{40}", commit)
+    [build] = [rest for name, rest in instructions(POSTGRES_DOCKERFILE) if name == "RUN"]
+    assert f'https://github.com/apache/age.git "${variable}"' in build
 
 
 # -- the image ----------------------------------------------------------------------------------------------------
@@ -283,9 +297,18 @@ def test_the_image_installs_what_is_locked_by_hash_and_nothing_else() -> None:
 
 
 def test_the_image_knows_its_version_with_no_package_of_ours_installed() -> None:
-    [version] = [rest.partition("=")[2] for stage in STAGES for name, rest in stage if name == "ARG"]
+    [version] = arguments("VERSION")
     assert version == version_of_next_release()
     assert "afterturn-$VERSION.dist-info" in DOCKERFILE
+
+
+def test_the_image_copies_a_postgres_by_programs_of_the_version_that_compose_runs() -> None:
+    [client] = arguments("POSTGRES_CLIENT")
+    [server, _] = re.findall(r"^FROM pgvector/pgvector:[\d.]+-pg(\d+)@", POSTGRES_DOCKERFILE, re.MULTILINE)
+    assert client == server
+    [installed] = [rest for name, rest in LAST if name == "RUN" and "apt-get install" in rest]
+    assert '"postgresql-client-$POSTGRES_CLIENT"' in installed
+    assert "signed-by=" in installed
 
 
 def test_the_image_can_send_traces() -> None:
