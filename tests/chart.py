@@ -1,6 +1,9 @@
 """Renders the Helm chart as Helm does, by a Go template engine in Python: `helm` itself is in no package of ours.
 
 python -m tests.chart deploy/helm/examples/small.yaml > afterturn.yaml
+python -m tests.chart deploy/helm/examples/small.yaml deploy/kubernetes
+
+The second writes what is applied first, and what is applied when that is done, to files of a folder.
 """
 
 from __future__ import annotations
@@ -75,10 +78,30 @@ def _merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def plain_files(values: Path) -> dict[str, str]:
+    """Return the manifests that need no Helm, by the name of their file: the job that comes first by itself."""
+    shown = values.relative_to(CHART.parents[1])
+    made_by = f"# Made by `python -m tests.chart {shown} deploy/kubernetes`: change the chart, not this.\n"
+    manifests = rendered(yaml.safe_load(values.read_text()))
+    first = [one for one in manifests if one["kind"] == "Job"]
+    return {
+        "migrations.yaml": made_by + _dumped(first),
+        "fleet.yaml": made_by + _dumped([one for one in manifests if one not in first]),
+    }
+
+
+def _dumped(manifests: list[dict[str, Any]]) -> str:
+    return yaml.safe_dump_all(manifests, sort_keys=False)
+
+
 def main() -> None:
-    """Print the manifests that the chart makes of a file of values."""
-    values = yaml.safe_load(Path(sys.argv[1]).read_text())
-    print(yaml.safe_dump_all(rendered(values), sort_keys=False), end="")
+    """Print the manifests that the chart makes of a file of values, or write them to the files of a folder."""
+    values = Path(sys.argv[1])
+    if len(sys.argv) == 2:
+        print(_dumped(rendered(yaml.safe_load(values.read_text()))), end="")
+        return
+    for name, text in plain_files(values.resolve()).items():
+        (Path(sys.argv[2]) / name).write_text(text)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ pytest.importorskip("gotpl", reason=_NEEDS)
 
 from schema.settings import Settings, variable_of  # noqa: E402
 from stores.queue import INGEST_QUEUE, NIGHTLY_QUEUE  # noqa: E402
-from tests.chart import CHART, EXAMPLES, main, rendered  # noqa: E402
+from tests.chart import CHART, EXAMPLES, main, plain_files, rendered  # noqa: E402
 from tests.commands import all_commands  # noqa: E402
 from tests.supply_chain import version_of_next_release  # noqa: E402
 
@@ -189,6 +189,15 @@ def test_plain_manifests_are_what_the_chart_makes(
     monkeypatch.setattr("sys.argv", ["chart", str(EXAMPLES[0])])
     main()
     assert list(yaml.safe_load_all(capsys.readouterr().out)) == rendered(yaml.safe_load(EXAMPLES[0].read_text()))
+
+
+def test_the_manifests_for_who_has_no_helm_are_what_the_chart_makes_now() -> None:
+    folder = ROOT / "deploy" / "kubernetes"
+    made = plain_files(CHART / "examples" / "small.yaml")
+    said = {path.name: path.read_text() for path in folder.iterdir()}
+    again = ".venv/bin/python -m tests.chart deploy/helm/examples/small.yaml deploy/kubernetes"
+    assert sorted(said) == sorted(made)
+    assert [name for name, text in made.items() if said[name] != text] == [], again
 
 
 def test_a_chart_without_the_name_of_the_secret_says_what_to_give() -> None:
