@@ -18,17 +18,13 @@ from memory.rights import require_writable, seen_of
 from memory.statement_screening import NotKept, screened
 from policies.access import require
 from schema import Capability, Labels, OpenTopic, Principal, Subject, Visibility
-from schema.errors import ConcurrentChange, Refused
+from schema.errors import ConcurrentChange, Outdated
 from stores.catalog import Changes
 from stores.catalog.agents import AgentDocument
 
 MAX_DOCUMENT_BYTES: Final = 64 * 1024
 _SAID_IN: Final = "agent-metadata"
 """The turn of a topic that no turn left."""
-
-
-class DocumentChanged(Refused):
-    """The document is not at the version that its writer read."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ def replace_agent(
         NotAllowed, NotAMember: the principal may not write what is the agent's own, or nothing of a subject.
         NotKept: the document has more than 64 KiB as JSON, or a topic is on a blocked topic, a secret, or an order to
             the assistant; nothing was kept.
-        DocumentChanged: somebody else replaced the document; nothing was kept.
+        Outdated: somebody else replaced the document; nothing was kept.
         ConcurrentChange: others go on replacing it; try again.
     """
     if Capability.WRITE not in principal.capabilities:
@@ -83,12 +79,12 @@ def replace_agent(
     store = context.catalog.agents
     stored = store.get(principal.tenant_id, agent_id)
     if version is not None and version != stored.version:
-        raise DocumentChanged(f"the document is at version {stored.version}: read it again")
+        raise Outdated(f"the document is at version {stored.version}: read it again")
     try:
         kept = store.put(principal.tenant_id, agent_id, document, read=stored.version, now=now)
     except ConcurrentChange as error:
         if version is not None:
-            raise DocumentChanged("somebody else has just replaced the document: read it again") from error
+            raise Outdated("somebody else has just replaced the document: read it again") from error
         raise
     for subject, topic in opened.items():
         publish(Changes(subject=subject, at=now, topics={agent_id: topic}), {}, context)

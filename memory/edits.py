@@ -20,7 +20,7 @@ from memory.tracing import memory_span
 from policies.authority import USER, may_replace
 from policies.categories import normalised_category
 from schema import AuditAction, Memory, Principal, Status, Subject, Visibility
-from schema.errors import Refused
+from schema.errors import Outdated, Refused
 from schema.turn import TurnSource
 
 _AGENT: Final[TurnSource] = "agent"
@@ -29,7 +29,7 @@ Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
 _Change = Callable[[Memory, Draft], None]
 
 
-class VersionMismatch(Refused):
+class VersionMismatch(Outdated):
     """The memory was changed since the version that the caller has read."""
 
     def __init__(self, current: int) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from memory.context import MemoryContext
+from memory.failures import retry_on_conflict
 from memory.publish import publish
 from schema import MAX_BLOCKED_TOPICS, AuditAction, AuditEntry, Preference, PreferenceName, Preferences, Subject
-from schema.errors import Refused
+from schema.errors import Outdated, Refused
 from schema.preferences import MAX_PAUSED_CONVERSATIONS
 from stores.catalog import Changes
 
@@ -24,40 +26,71 @@ def set_preference(
 ) -> Preferences:
     """Note what a subject wants from now on, or with `holds` False no longer. Returns all that they want then.
 
-    The audit gets a line; a blocked topic is not named in it.
+    Raises: as `set_preferences`.
+    """
+    return set_preferences(subject, [preference], context, by=by, now=now, holds=holds)
+
+
+@retry_on_conflict
+def set_preferences(
+    subject: Subject,
+    wanted: Sequence[Preference],
+    context: MemoryContext,
+    *,
+    by: str,
+    now: datetime,
+    holds: bool = True,
+    etag: str | None = None,
+) -> Preferences:
+    """Note all that a subject wants from now on, or with `holds` False no longer; with `etag` only while what they want
+    has that one, or `*`. Returns all that they want then.
+
+    The audit gets a line for each; a blocked topic is not named in it.
 
     Raises:
-        pydantic.ValidationError: the value cannot be what its name says.
+        pydantic.ValidationError: a value cannot be what its name says.
         TooManyTopics: one more topic than can be kept.
+        Outdated: they want something else by now; nothing was noted.
+        ConcurrentChange: others go on changing what they want; try again.
     """
     preferences = context.catalog.preferences.of(subject)
-    valued = _valued(preference)
+    if etag is not None and etag not in {"*", preferences.etag}:
+        raise Outdated
+    valued = [_valued(preference) for preference in wanted]
     if holds:
-        _require_room(valued, preferences)
-    reasons = {
-        PreferenceName.BLOCKED_TOPIC: "topic_blocked" if holds else "topic_unblocked",
-        PreferenceName.UNMENTIONED_TOPIC: "topic_unmentioned" if holds else "topic_unblocked",
-        PreferenceName.CONSENT: f"consent_{valued.value}",
-        PreferenceName.TIME_ZONE: "time_zone_set" if holds else "time_zone_unset",
-        PreferenceName.PAUSED_CONVERSATION: "conversation_paused" if holds else "conversation_resumed",
-    }
-    entry = AuditEntry(
-        action=AuditAction.PREFERENCE,
-        **subject.model_dump(),
-        at=now,
-        by=by,
-        reason=reasons[valued.name],
-        policy_version=context.policy.version,
-    )
+        for preference in valued:
+            _require_room(preference, preferences)
     changes = Changes(
         subject=subject,
         at=now,
-        audit=(entry,),
-        preferred=(valued,) if holds else (),
-        unpreferred=() if holds else of_one_topic(valued),
+        audit=tuple(
+            AuditEntry(
+                action=AuditAction.PREFERENCE,
+                **subject.model_dump(),
+                at=now,
+                by=by,
+                reason=_reason(preference, holds=holds),
+                policy_version=context.policy.version,
+            )
+            for preference in valued
+        ),
+        preferred=tuple(valued) if holds else (),
+        unpreferred=() if holds else tuple(each for preference in valued for each in of_one_topic(preference)),
+        preferences_read=preferences,
     )
-    publish(changes, {}, context)
+    if valued:
+        publish(changes, {}, context)
     return context.catalog.preferences.of(subject)
+
+
+def _reason(preference: Preference, *, holds: bool) -> str:
+    return {
+        PreferenceName.BLOCKED_TOPIC: "topic_blocked" if holds else "topic_unblocked",
+        PreferenceName.UNMENTIONED_TOPIC: "topic_unmentioned" if holds else "topic_unblocked",
+        PreferenceName.CONSENT: f"consent_{preference.value}",
+        PreferenceName.TIME_ZONE: "time_zone_set" if holds else "time_zone_unset",
+        PreferenceName.PAUSED_CONVERSATION: "conversation_paused" if holds else "conversation_resumed",
+    }[preference.name]
 
 
 def of_one_topic(preference: Preference) -> tuple[Preference, ...]:

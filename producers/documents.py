@@ -19,15 +19,21 @@ with needs_extra("fleet", "producers.documents"):
 
 
 def put_document(
-    principal: Principal | None, document: Document, stores: Stores, celery: Celery, *, now: datetime
+    principal: Principal | None,
+    document: Document,
+    stores: Stores,
+    celery: Celery,
+    *,
+    now: datetime,
+    etag: str | None = None,
 ) -> Accepted:
     """Keep a document and have a worker make it searchable; None is an operator. Nobody waits for the worker: a bell
     that the broker does not take costs seconds, for the sweep finds the document in the catalog.
 
     Raises:
-        DocumentRefused, NotAMember, NotAllowed, NotFound, ConcurrentChange: see `memory.documents.put`.
+        DocumentRefused, NotAMember, NotAllowed, NotFound, Outdated, ConcurrentChange: see `memory.documents.put`.
     """
-    accepted = keep_document(principal, document, stores, now=now)
+    accepted = keep_document(principal, document, stores, now=now, etag=etag)
     if accepted.outcome is not PutOutcome.UNCHANGED:
         notify_workers(document, celery)
     return accepted

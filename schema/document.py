@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, field_validator
 
-from schema.base import NO_NUL, Value
+from schema.base import NO_NUL, Value, etag_of
 from schema.memory import Labels, Visibility
 from schema.turn import Identifier, Moment, Subject
 
@@ -19,6 +19,8 @@ MAX_DOCUMENT_BYTES: Final = 5_000_000
 
 BLOCKED_TOPIC: Final = "blocked_topic"
 """Why a document was refused."""
+
+_PUT: Final = {"incarnation", "digest", "visibility", "author_id", "source_ref", "occurred_at"}
 
 MediaType = Literal["text/plain", "text/markdown"]
 
@@ -162,6 +164,12 @@ class KeptDocument(Document):
         if self.indexed_version == self.version:
             return DocumentState.SEARCHABLE
         return DocumentState.FAILED if self.failure else DocumentState.WAITING
+
+    @property
+    def etag(self) -> str:
+        """Return the name of what was put: another one after each put that changes something, and after no more than
+        that."""
+        return etag_of(self.model_dump_json(include=_PUT))
 
     @property
     def is_screened(self) -> bool:

@@ -156,6 +156,14 @@ class ConcurrentChange(Outage):
     """Raised where somebody else changed the same since it was read: nothing was written; read it again."""
 
 
+class Outdated(Refused):
+    """What is to be changed is no longer as whoever asks for it has read it: nothing was done. The message says what to
+    do."""
+
+    def __str__(self) -> str:
+        return super().__str__() or "somebody else changed it since you have read it: read it again"
+
+
 class UnderLegalHold(Refused):
     """Memories or documents are under legal hold that would be removed, or say what would be: nothing was.
 

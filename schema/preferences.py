@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from schema.base import NO_NUL, Value
+from schema.base import NO_NUL, Value, etag_of
 from schema.turn import Consent
 
 MAX_TOPIC_CHARS = 60
@@ -72,6 +72,11 @@ class Preferences(Value):
     time_zone: TimeZone | None = None
     paused_conversations: Annotated[tuple[str, ...], Field(max_length=MAX_PAUSED_CONVERSATIONS)] = ()
     """Their ids as `conversation_key` makes them."""
+
+    @property
+    def etag(self) -> str:
+        """Return the name of all that is wanted: another one as soon as something else is."""
+        return etag_of(self.model_dump_json(include=set(Preferences.model_fields)))
 
     @property
     def left_alone(self) -> tuple[str, ...]:

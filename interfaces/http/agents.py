@@ -8,16 +8,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi import APIRouter, Body, Query, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
 
 from interfaces.http.credentials import Asker
-from interfaces.http.etags import etag_of, version_of
+from interfaces.http.etags import IfMatch, etag_of, version_of
 from interfaces.http.items import checked_json
-from interfaces.http.problems import PreconditionFailed
 from interfaces.http.service import Opened
-from memory.agents import DocumentChanged, read_agent, replace_agent
+from memory.agents import read_agent, replace_agent
 from policies.access import acting
 from schema import Principal, Subject
 from schema.context import MAX_TOPIC_CHARS
@@ -59,19 +58,16 @@ def replace(
     service: Opened,
     response: Response,
     user_id: User = None,
-    if_match: Annotated[str | None, Header()] = None,
+    if_match: IfMatch = None,
 ) -> dict[str, Any]:
     """Replace the document of an agent; with If-Match only while it is at that version, else 412."""
     asker = acting(principal, user_id, agent_id)
     subject, now = _subject(asker), datetime.now(UTC)
     document = {name: value for name, value in given.items() if name != _TOPIC}
-    version = None if if_match is None else version_of(if_match)
+    version = version_of(if_match)
     topic = _topic_in(given, subject)
     topics = {subject: topic} if _TOPIC in given and subject is not None else {}
-    try:
-        kept = replace_agent(asker, agent_id, document, service.context, topics=topics, version=version, now=now)
-    except DocumentChanged as error:
-        raise PreconditionFailed(str(error)) from error
+    kept = replace_agent(asker, agent_id, document, service.context, topics=topics, version=version, now=now)
     response.headers["ETag"] = etag_of(kept.version)
     return {**kept.document, _TOPIC: read_agent(asker, agent_id, subject, service.context).topic}
 

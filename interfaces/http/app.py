@@ -25,6 +25,7 @@ from interfaces.http import (
     items,
     legal_holds,
     memories,
+    preferences,
     subjects,
     turns,
     webhooks,
@@ -32,7 +33,8 @@ from interfaces.http import (
 from interfaces.http.description import describe, operation_id
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import documents as document_pages
-from interfaces.http.pages import dry_run, graph, memory_details, openid_sign_in, overview, preferences, sign_in
+from interfaces.http.pages import dry_run, graph, memory_details, openid_sign_in, overview, sign_in
+from interfaces.http.pages import preferences as preference_pages
 from interfaces.http.pages.admin import access, dead_letters, decisions, fleet
 from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
@@ -108,6 +110,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         turns.router,
         memories.router,
         subjects.router,
+        preferences.router,
         documents.router,
         items.router,
         agents.router,
@@ -123,7 +126,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         decisions.router,
         memory_details.router,
         document_pages.router,
-        preferences.router,
+        preference_pages.router,
         graph.router,
         dry_run.router,
         registry.router,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from interfaces.http.asking import About
 from interfaces.http.credentials import Asker, subject_of
+from interfaces.http.etags import IfMatch, etag_of, name_in
 from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
 from memory.documents.put import PutOutcome
@@ -60,7 +61,8 @@ class DocumentIn(BaseModel):
 
 
 class DocumentOut(BaseModel):
-    """A document and where it stands; `content` is null until a worker has masked what may not be kept."""
+    """A document and where it stands; `content` is null until a worker has masked what may not be kept. `etag` names
+    what was put: with it in If-Match another put takes no newer one's place."""
 
     document_id: str
     subject_id: str
@@ -75,6 +77,7 @@ class DocumentOut(BaseModel):
     created_at: datetime
     updated_at: datetime
     indexed_at: datetime | None
+    etag: str
     content: str | None = None
 
 
@@ -145,9 +148,17 @@ def list_(
     responses={HTTPStatus.OK: {"model": PutOut, "description": "It is there already, as it was sent"}},
     summary="Put a document, to be made searchable after the response",
 )
-def put(document_id: DocumentId, given: DocumentIn, principal: Asker, service: Opened, response: Response) -> PutOut:
-    """Put a document, in the place of what has its id: 202 where a worker makes it searchable, 200 where it is there
-    already. An author is who sends it, unless the key is no user's."""
+def put(
+    document_id: DocumentId,
+    given: DocumentIn,
+    principal: Asker,
+    service: Opened,
+    response: Response,
+    if_match: IfMatch = None,
+) -> PutOut:
+    """Put a document, in the place of what has its id, with If-Match only while that is as it was read: 202 where a
+    worker makes it searchable, 200 where it is there already. An author is who sends it, unless the key is no
+    user's."""
     asker = acting(principal, given.user_id)
     subject = subject_of(asker, given.subject_id or given.user_id)
     if asker.user_id is not None and given.author_id not in {None, asker.user_id}:
@@ -164,16 +175,20 @@ def put(document_id: DocumentId, given: DocumentIn, principal: Asker, service: O
         occurred_at=given.occurred_at,
         pages=given.pages,
     )
-    accepted = put_document(asker, document, service.context, service.context.celery, now=datetime.now(UTC))
+    accepted = put_document(
+        asker, document, service.context, service.context.celery, now=datetime.now(UTC), etag=name_in(if_match)
+    )
+    response.headers["ETag"] = etag_of(accepted.document.etag)
     if accepted.outcome is PutOutcome.UNCHANGED:
         response.status_code = HTTPStatus.OK
     return PutOut(outcome=accepted.outcome, document=_told(accepted.document, with_content=False))
 
 
 @router.get("/{document_id}", summary="Read one document")
-def read(document_id: DocumentId, about: About, service: Opened) -> DocumentOut:
-    """Read a document with where it stands."""
+def read(document_id: DocumentId, about: About, service: Opened, response: Response) -> DocumentOut:
+    """Read a document with where it stands; its ETag is what a put is to name in If-Match."""
     document = visible_document(about.principal, about.subject, document_id, service.context.catalog)
+    response.headers["ETag"] = etag_of(document.etag)
     return _told(document, with_content=True)
 
 
@@ -192,6 +207,7 @@ def delete(document_id: DocumentId, about: About, service: Opened) -> DeletedOut
 def _told(document: KeptDocument, *, with_content: bool) -> DocumentOut:
     return DocumentOut(
         **document.model_dump(include=set(DocumentOut.model_fields) - {"content"}),
+        etag=document.etag,
         state=document.state,
         content=document.content if with_content and document.is_screened else None,
     )

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
-from interfaces.http.problems import PreconditionFailed
+from fastapi import Header
 
+from schema.errors import Outdated
+
+IfMatch = Annotated[str | None, Header(description="the ETag that was read: else 412, and nothing is done")]
 _MOST_DIGITS: Final = 18
 
 
-def etag_of(version: int) -> str:
+def etag_of(version: int | str) -> str:
     """Return the ETag of a version."""
     return f'"{version}"'
 
 
-def version_of(if_match: str) -> int | None:
-    """Return the version that an If-Match names; None for `*`, which any version matches.
+def version_of(if_match: str | None) -> int | None:
+    """Return the version that an If-Match names; None for `*`, which any version matches, and where there is none.
 
     Raises:
-        PreconditionFailed: it names none that there could be.
+        Outdated: it names none that there could be.
     """
-    if if_match.strip() == "*":
+    named = name_in(if_match)
+    if named is None or named == "*":
         return None
-    digits = if_match.strip().removeprefix("W/").strip('"')
-    if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
-        raise PreconditionFailed("If-Match names no version: send back the ETag that you were given")
-    return int(digits)
+    if not named.isdecimal() or len(named) > _MOST_DIGITS:
+        raise Outdated("If-Match names no version: send back the ETag that you were given")
+    return int(named)
+
+
+def name_in(if_match: str | None) -> str | None:
+    """Return what stands between the quotation marks of an If-Match; `*` for whatever is there."""
+    return None if if_match is None else if_match.strip().removeprefix("W/").strip('"')

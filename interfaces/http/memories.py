@@ -7,16 +7,15 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from interfaces.http.asking import About, AboutMany, Wanted
 from interfaces.http.credentials import Asker, subject_of
-from interfaces.http.etags import etag_of, version_of
+from interfaces.http.etags import IfMatch, etag_of, version_of
 from interfaces.http.idempotency import OnceOnly
-from interfaces.http.problems import PreconditionFailed
 from interfaces.http.service import Opened, Service
-from memory.edits import Edit, Verb, VersionMismatch, apply_verb, edit
+from memory.edits import Edit, Verb, apply_verb, edit
 from memory.erasure.memories import forget_memory
 from memory.remember import Statement, remember
 from policies.access import acting
@@ -235,24 +234,15 @@ def change(
     about: About,
     service: Opened,
     response: Response,
-    if_match: Annotated[str | None, Header()] = None,
+    if_match: IfMatch = None,
 ) -> MemoryOut:
     """Change a memory; with If-Match only while it is at that version, else 412."""
     tags = None if given.tags is None else tuple(given.tags)
     wanted = Edit(given.content, given.category, tags, given.importance, given.confidence, VISIBILITY_OF[given.scope])
-    version = None if if_match is None else version_of(if_match)
-    try:
-        memory = edit(
-            about.principal,
-            about.subject,
-            memory_id,
-            wanted,
-            service.context,
-            now=datetime.now(UTC),
-            version=version,
-        )
-    except VersionMismatch as error:
-        raise PreconditionFailed(str(error)) from error
+    version = version_of(if_match)
+    memory = edit(
+        about.principal, about.subject, memory_id, wanted, service.context, now=datetime.now(UTC), version=version
+    )
     response.headers["ETag"] = etag_of(memory.version)
     return memory_out(memory)
 

@@ -24,6 +24,7 @@ from schema.errors import (
     NotFound,
     OperatorError,
     Outage,
+    Outdated,
     QuotaExceeded,
     Refused,
     Transient,
@@ -43,10 +44,6 @@ class Unauthorized(Refused):
         self, message: str = "send a key that is in force, as `X-API-Key: at_...` or `Authorization: Bearer at_...`"
     ) -> None:
         super().__init__(message)
-
-
-class PreconditionFailed(Refused):
-    """What is to be changed is not at the version that the request names."""
 
 
 class KeyReused(Refused):
@@ -74,6 +71,7 @@ _STATUS_OF: Final[tuple[tuple[type[AfterturnError], HTTPStatus], ...]] = (
     (InvalidCursor, HTTPStatus.UNPROCESSABLE_ENTITY),
     (NotKept, HTTPStatus.UNPROCESSABLE_ENTITY),
     (KeyReused, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (Outdated, HTTPStatus.PRECONDITION_FAILED),
     (Refused, HTTPStatus.CONFLICT),
     (Outage, HTTPStatus.SERVICE_UNAVAILABLE),
     (Transient, HTTPStatus.SERVICE_UNAVAILABLE),
@@ -100,8 +98,6 @@ def of_error(error: AfterturnError) -> Response:
     """Return the problem document of an error of ours."""
     if isinstance(error, Denied):
         count_denied(error)
-    if isinstance(error, PreconditionFailed):
-        return problem(HTTPStatus.PRECONDITION_FAILED, str(error))
     if isinstance(error, Unauthorized):
         return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": "Bearer"})
     if isinstance(error, QuotaExceeded | Later):

@@ -1,4 +1,4 @@
-"""Subjects over HTTP: context, retrieval, preferences, reviews, export and erasure."""
+"""Subjects over HTTP: context, retrieval, reviews, export and erasure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from interfaces.http.pages.sessions import end_sessions
 from interfaces.http.service import Opened, Service
 from memory.erasure.subjects import erase_subject
 from memory.export import export
-from memory.preferences import set_preference
 from memory.reviews import approve, asked_in, reject
 from memory.rights import require_deletable, require_writable, seen_of
 from policies.access import acting, require
@@ -34,9 +33,6 @@ from schema import (
     Labels,
     MemoryType,
     Message,
-    Preference,
-    PreferenceName,
-    Preferences,
     Principal,
     Review,
     ReviewStatus,
@@ -44,7 +40,6 @@ from schema import (
     Visibility,
 )
 from schema.errors import NotFound
-from schema.preferences import TimeZone, Topic, conversation_key
 from schema.turn import Identifier
 from stores.catalog import Catalog
 
@@ -112,15 +107,6 @@ class RetrievedOut(BaseModel):
     memories: list[HitOut]
     rounds: int = 0
     outcome: Outcome | Literal["not_due", "agent_disabled"]
-
-
-class WantedIn(BaseModel):
-    """What a subject wants from now on; what is left out stays as it is."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    consent: Literal["granted", "withdrawn"] | None = None
-    time_zone: TimeZone | None = None
 
 
 class ReviewOut(BaseModel):
@@ -195,51 +181,6 @@ def retrieval(given: AboutToAnswerIn, about: About, service: Opened) -> Retrieve
     )
 
 
-@router.get("/preferences", summary="What a subject wants of their memory")
-def preferences(about: About, service: Opened) -> Preferences:
-    """Tell consent, blocked topics and time zone, as far as they are known."""
-    audiences(about.principal, [about.subject], service.context)
-    return service.context.catalog.preferences.of(about.subject)
-
-
-@router.patch("/preferences", summary="Give or withdraw consent, or say where the subject lives")
-def change_preferences(given: WantedIn, about: About, service: Opened) -> Preferences:
-    """Set consent or the time zone. While consent is withdrawn nothing is kept."""
-    _require_write(about, service)
-    wanted = [
-        Preference(name=name, value=value)
-        for name, value in ((PreferenceName.CONSENT, given.consent), (PreferenceName.TIME_ZONE, given.time_zone))
-        if value is not None
-    ]
-    for preference in wanted:
-        _set(about, preference, service, holds=True)
-    return service.context.catalog.preferences.of(about.subject)
-
-
-@router.put("/topics/{topic}", summary="Keep and tell nothing on a topic from now on")
-def block_topic(topic: Topic, about: About, service: Opened) -> Preferences:
-    """Block a topic. What is known of it stays and is not told; erase it if it should go."""
-    return _set(about, Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic), service, holds=True)
-
-
-@router.delete("/topics/{topic}", summary="Let a topic be kept and told again")
-def unblock_topic(topic: Topic, about: About, service: Opened) -> Preferences:
-    """Unblock a topic."""
-    return _set(about, Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic), service, holds=False)
-
-
-@router.put("/paused-conversations/{conversation_id}", summary="Keep nothing of a conversation from now on")
-def pause_conversation(conversation_id: Identifier, about: About, service: Opened) -> Preferences:
-    """Pause remembering for one conversation. What is known of it stays; what is said in others is kept as ever."""
-    return _set(about, _paused(conversation_id), service, holds=True)
-
-
-@router.delete("/paused-conversations/{conversation_id}", summary="Let a conversation be remembered again")
-def resume_conversation(conversation_id: Identifier, about: About, service: Opened) -> Preferences:
-    """Go on remembering what is said in a conversation."""
-    return _set(about, _paused(conversation_id), service, holds=False)
-
-
 @router.post("/topics/check", summary="Whether something may be said to the subject")
 def check_topic(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
     """Tell whether a text is on none of the topics that the subject wants left alone, and on which it is."""
@@ -309,23 +250,12 @@ def forget(about: About, service: Opened) -> dict[str, Any]:
     return {"removed": proof.removed, "left": proof.left, "notes": proof.notes, "clean": proof.is_clean}
 
 
-def _paused(conversation_id: str) -> Preference:
-    return Preference(name=PreferenceName.PAUSED_CONVERSATION, value=conversation_key(conversation_id))
+def require_write(about: _Asked, service: Opened) -> None:
+    """Check that who asks may write what is the subject's own.
 
-
-def _set(about: _Asked, preference: Preference, service: Opened, *, holds: bool) -> Preferences:
-    _require_write(about, service)
-    return set_preference(
-        about.subject,
-        preference,
-        service.context,
-        by=about.principal.key_id,
-        now=datetime.now(UTC),
-        holds=holds,
-    )
-
-
-def _require_write(about: _Asked, service: Opened) -> None:
+    Raises:
+        NotAMember, NotAllowed: they may not.
+    """
     shared = Labels(Visibility.PRIVATE, about.subject.subject_id, None)
     require_writable(about.principal, about.subject, shared, service.context.catalog)
 
@@ -333,7 +263,7 @@ def _require_write(about: _Asked, service: Opened) -> None:
 def _require_whole(about: _Asked, service: Opened) -> None:
     """Check that who asks may have to do with all of a subject's memory: the words that it came from, and what others
     called private. That may the subject, and who administers."""
-    _require_write(about, service)
+    require_write(about, service)
     [audience] = audiences(about.principal, [about.subject], service.context)
     if not audience.reads_turns:
         require(about.principal, Capability.ADMIN)

@@ -12,7 +12,7 @@ from memory.documents.rights import require_puttable
 from memory.failures import retry_on_conflict
 from policies.privacy.documents import masked_title
 from schema import Document, KeptDocument, Policy, Principal
-from schema.errors import Refused, UnderLegalHold
+from schema.errors import Outdated, Refused, UnderLegalHold
 from schema.settings import variable_of
 from stores.catalog import Changes, DocumentWrite
 from stores.open import Stores
@@ -42,8 +42,11 @@ class Accepted:
 
 
 @retry_on_conflict
-def put_document(principal: Principal | None, document: Document, stores: Stores, *, now: datetime) -> Accepted:
-    """Write a document into the catalog, where a worker or the sweep finds it; None is an operator.
+def put_document(
+    principal: Principal | None, document: Document, stores: Stores, *, now: datetime, etag: str | None = None
+) -> Accepted:
+    """Write a document into the catalog, where a worker or the sweep finds it; None is an operator. With `etag` only in
+    the place of what has that one, or with `*` of whatever is there.
 
     The same document again is no work, the same content with other labels needs no embedding, and new content takes the
     place of the old once it is searchable.
@@ -51,6 +54,7 @@ def put_document(principal: Principal | None, document: Document, stores: Stores
     Raises:
         DocumentRefused: it is longer than the settings allow, or its subject has withdrawn consent.
         NotAMember, NotAllowed, NotFound: the principal may not put it, or may not see what has its id.
+        Outdated: what is there was put since, or there is nothing; nothing was kept.
         UnderLegalHold: so is what has its id, and this would take its place.
         ConcurrentChange: others kept changing it; try again.
     """
@@ -65,6 +69,8 @@ def put_document(principal: Principal | None, document: Document, stores: Stores
         raise DocumentRefused(f"{document.subject_id} has withdrawn consent: nothing is kept for them")
     stored = stores.catalog.documents.get(document.subject, document.document_id)
     require_puttable(principal, document, stored, stores.catalog)
+    if etag is not None and (stored is None or etag not in {"*", stored.etag}):
+        raise Outdated
     outcome, kept = _after(document, stored, stores.policy, now)
     if outcome is PutOutcome.UNCHANGED:
         return Accepted(outcome, kept)

@@ -17,6 +17,7 @@ from schema import (
     Memory,
     OpenTopic,
     Preference,
+    Preferences,
     Question,
     RecentTurn,
     Review,
@@ -154,6 +155,8 @@ class Changes:
     """Accesses that the updated memories have in them now."""
     preferred: tuple[Preference, ...] = ()
     unpreferred: tuple[Preference, ...] = ()
+    preferences_read: Preferences | None = None
+    """What the subject wanted when that was decided; None where it does not matter."""
     tombstones: tuple[Tombstone, ...] = ()
     erased_turns: frozenset[str] = frozenset()
     documents: tuple[DocumentWrite, ...] = ()

@@ -37,6 +37,7 @@ _LIVING = select(_CHUNKS.c.id).where(of_bound_subject(_CHUNKS))
 _LABELS = select(_DOCUMENTS.c.document_id, _DOCUMENTS.c.visibility, _DOCUMENTS.c.author_id).where(
     of_bound_subject(_DOCUMENTS)
 )
+_LABELLED = ("visibility", "author_id", "source_ref", "occurred_at")
 _CHUNKS_AMONG = _WHOLE_CHUNKS.where(ids_of_bound_subject(_CHUNKS))
 _PLACES = select(_CHUNKS.c.id, _CHUNKS.c.document_id, _CHUNKS.c.number).where(ids_of_bound_subject(_CHUNKS))
 _A_PAGE = 100
@@ -234,6 +235,8 @@ def _change(connection: Connection, write: DocumentWrite, read: KeptDocument) ->
         _at_version(read),
         _DOCUMENTS.c.indexed_version == read.indexed_version,
         _DOCUMENTS.c.legal_hold == read.legal_hold,
+        # Who may see what waits for a person is changed without a new version.
+        *(_DOCUMENTS.c[name].is_not_distinct_from(getattr(read, name)) for name in _LABELLED),
     )
     if write.is_deleted:
         # Its chunks first: SQLite looks for them row by row otherwise.

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, and_, delete, or_, select
 
 import stores.catalog.tables as tables
 from schema import Preference, PreferenceName, Preferences, Subject
+from schema.errors import ConcurrentChange
 from stores.catalog.changes import Changes
 from stores.catalog.statements import insert_new, of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Reader
@@ -43,9 +44,17 @@ def preferences_of(rows: Iterable[tuple[str, str]]) -> Preferences:
 
 
 def write_preferences(connection: Connection, changes: Changes) -> None:
-    """Set what a subject wants from now on, and drop what they want no longer."""
+    """Set what a subject wants from now on, and drop what they want no longer.
+
+    Raises:
+        ConcurrentChange: they want something else by now than what was read.
+    """
     if not (changes.preferred or changes.unpreferred):
         return
+    if changes.preferences_read is not None:
+        rows = connection.execute(_OF, subject_parameters(changes.subject))
+        if preferences_of((row.name, row.value) for row in rows) != changes.preferences_read:
+            raise ConcurrentChange
     gone = [
         *(
             and_(_table.c.name == preference.name, _table.c.value == preference.value)

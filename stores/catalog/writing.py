@@ -82,7 +82,7 @@ def write(
         StaleFence: the catalog has seen a newer fencing token for the subject.
         ConcurrentChange: an updated or deleted memory or document is no longer at the version that was read, or a
             settled review was settled before, something stays provisional of a turn that is decided, or it was noted
-            twice at once.
+            twice at once, or the subject wants something else than what was read.
         AlreadyDecided: the turn that was to be undecided is not.
         UnderLegalHold: a deleted memory or document is.
     """

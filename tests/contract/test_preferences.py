@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from memory.preferences import TooManyTopics, set_preference
+from memory.preferences import TooManyTopics, set_preference, set_preferences
+from memory.publish import publish
 from recall.retrieve import retrieve
 from schema import MAX_BLOCKED_TOPICS, MemoryType, Preference, PreferenceName, Preferences, Subject
+from schema.errors import Outdated
 from schema.preferences import conversation_key
 from stores.catalog import Outcome
 from tests.contract.pipeline import EVERYTHING, Worker, only
@@ -196,3 +199,33 @@ def test_what_is_never_to_be_mentioned_is_told_again_once_somebody_unblocks_it(w
     worker.hear(anna, "Let's not talk about my divorce.")
     divorce = Preference(name=PreferenceName.BLOCKED_TOPIC, value="divorce")
     assert want(worker, anna, divorce, holds=False).left_alone == ()
+
+
+def test_what_a_caller_has_read_is_changed_only_while_it_stands(worker: Worker, anna: str) -> None:
+    whose, zone = subject(anna), Preference(name=PreferenceName.TIME_ZONE, value="Europe/Lisbon")
+    read = want(worker, anna, HEALTH)
+    changed = set_preferences(whose, [GRANTED, zone], worker.context, by="dora", now=NOW, etag=read.etag)
+    assert (changed.consent, changed.time_zone, changed.etag != read.etag) == ("granted", "Europe/Lisbon", True)
+    with pytest.raises(Outdated):
+        set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etag=read.etag)
+    assert want(worker, anna, GRANTED) == changed, "to want the same again changes nothing"
+    assert set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etag="*").consent == "withdrawn"
+
+
+def test_a_change_between_reading_and_writing_counts(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whose, read = subject(anna), want(worker, anna, GRANTED)
+
+    def publish_late(*args: Any, **kwargs: Any) -> None:
+        with monkeypatch.context() as undone:
+            undone.setattr("memory.preferences.publish", publish)
+            if worker.context.catalog.preferences.of(whose) == read:
+                want(worker, anna, HEALTH)
+        publish(*args, **kwargs)
+
+    monkeypatch.setattr("memory.preferences.publish", publish_late)
+    with pytest.raises(Outdated):
+        set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etag=read.etag)
+    assert worker.context.catalog.preferences.of(whose) == Preferences(consent="granted", blocked_topics=("health",))
+    assert set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW).consent == "withdrawn"

@@ -75,3 +75,26 @@ def test_a_blank_document_is_refused_by_name(service: Served) -> None:
         answer: httpx.Response = sara.put("/api/v1/documents/blank", json={"content": "  "})
         assert answer.status_code == 422
         assert answer.json()["errors"][0]["field"] == "body.content"
+
+
+def test_a_put_with_if_match_takes_no_newer_ones_place(service: Served) -> None:
+    letter = "/api/v1/documents/letter"
+    with service.client(service.key(user="uma")) as uma:
+        body = {"content": "The mill stood at the river."}
+        absent = uma.put(letter, json=body, headers={"If-Match": "*"})
+        assert (absent.status_code, absent.headers["content-type"]) == (412, "application/problem+json")
+        put = uma.put(letter, json=body)
+        etag = put.headers["ETag"]
+        assert f'"{put.json()["document"]["etag"]}"' == etag == uma.get(letter).headers["ETag"]
+        with closing(open_memory(service.settings)) as context:
+            make_searchable(Subject(tenant_id="acme", subject_id="uma"), "letter", context, lambda: datetime.now(UTC))
+        assert uma.get(letter).headers["ETag"] == etag, "a worker puts nothing"
+        newer = uma.put(letter, json=body | {"visibility": "public"}, headers={"If-Match": etag})
+        assert (newer.status_code, newer.headers["ETag"] != etag) == (202, True)
+        for late in ({"content": "The mill burned down."}, body):
+            assert uma.put(letter, json=late, headers={"If-Match": etag}).status_code == 412
+        told = uma.get(letter).json()
+        assert (told["content"], told["visibility"]) == (body["content"], "public")
+        assert uma.put(letter, json=body, headers={"If-Match": newer.headers["ETag"]}).status_code == 202
+        uma.delete(letter)
+        assert uma.put(letter, json=body).headers["ETag"] != etag, "another document has its id"

@@ -61,7 +61,7 @@ def test_what_is_remembered_is_found_read_edited_and_forgotten(client: Client, u
     assert client.search("How do I compile a kernel module?", user_id=user) == ()
     edited = client.edit(first.memory_id, version=first.version, user_id=user, content="Anna plays the viola.")
     assert client.get(first.memory_id, user_id=user) == edited
-    with pytest.raises(PreconditionFailed, match="get the memory again"):
+    with pytest.raises(PreconditionFailed, match="get it again"):
         client.edit(first.memory_id, version=first.version, user_id=user, content="Anna plays the cello.")
     client.forget(first.memory_id, user_id=user)
     with pytest.raises(NotFound):
@@ -100,7 +100,12 @@ def test_what_a_user_wants_is_kept_to(client: Client, user: str) -> None:
     assert client.block_topic(user, "my divorce").blocked_topics == ("my divorce",)
     checked = client.check(user, "How is my divorce going?")
     assert (checked.may_be_said, checked.topics) == (False, ("my divorce",))
-    assert client.unblock_topic(user, "my divorce") == client.preferences(user)
+    unblocked = client.unblock_topic(user, "my divorce")
+    assert unblocked == client.preferences(user)
+    client.want(user, consent="granted", etag=unblocked.etag)
+    with pytest.raises(PreconditionFailed, match="get it again"):
+        client.want(user, consent="withdrawn", etag=unblocked.etag)
+    assert client.preferences(user).consent == "granted"
 
 
 def test_a_user_is_forgotten_with_a_proof(client: Client, user: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from afterturn_client import preferences as wishes
 from afterturn_client import requests
 from afterturn_client.calls import as_method, awaited, heard_async, paged_async
 from afterturn_client.configuration import configured
@@ -75,11 +76,11 @@ class AsyncClient:
     restore = awaited(requests.restore)
     suppress = awaited(requests.suppress)
     unsuppress = awaited(requests.unsuppress)
-    preferences = awaited(requests.preferences)
-    want = awaited(requests.want)
-    block_topic = awaited(requests.block_topic)
-    unblock_topic = awaited(requests.unblock_topic)
-    check = awaited(requests.check)
+    preferences = awaited(wishes.preferences)
+    want = awaited(wishes.want)
+    block_topic = awaited(wishes.block_topic)
+    unblock_topic = awaited(wishes.unblock_topic)
+    check = awaited(wishes.check)
     events = heard_async(listening)
 
     async def flush(self, timeout: float) -> int:

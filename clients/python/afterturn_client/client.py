@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
+from afterturn_client import preferences as wishes
 from afterturn_client import requests
 from afterturn_client.calls import as_method, heard, paged, sent
 from afterturn_client.configuration import configured
@@ -81,11 +82,11 @@ class Client:
     restore = sent(requests.restore)
     suppress = sent(requests.suppress)
     unsuppress = sent(requests.unsuppress)
-    preferences = sent(requests.preferences)
-    want = sent(requests.want)
-    block_topic = sent(requests.block_topic)
-    unblock_topic = sent(requests.unblock_topic)
-    check = sent(requests.check)
+    preferences = sent(wishes.preferences)
+    want = sent(wishes.want)
+    block_topic = sent(wishes.block_topic)
+    unblock_topic = sent(wishes.unblock_topic)
+    check = sent(wishes.check)
     events = heard(listening)
 
     def flush(self, timeout: float) -> int:

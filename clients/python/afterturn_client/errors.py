@@ -98,9 +98,9 @@ class Conflict(RequestFailed):
 
 
 class PreconditionFailed(RequestFailed):
-    """Somebody changed the memory since the `version` that the edit names."""
+    """Somebody changed it since the `version`, or `etag`, that the edit names."""
 
-    advice = "get the memory again, and make the edit of what it says now"
+    advice = "get it again, and make the edit of what it says now"
 
 
 class Invalid(RequestFailed):

@@ -88,12 +88,13 @@ class Context:
 
 @dataclass(frozen=True)
 class Preferences:
-    """What a user wants of their memory; None where they never said."""
+    """What a user wants of their memory; None where they never said. `etag` names all of it for `want`."""
 
     blocked_topics: tuple[str, ...] = ()
     unmentioned_topics: tuple[str, ...] = ()
     consent: str | None = None
     time_zone: str | None = None
+    etag: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,7 @@ def preferences_of(body: Mapping[str, Any]) -> Preferences:
         tuple(body.get("unmentioned_topics", ())),
         body.get("consent"),
         body.get("time_zone"),
+        body.get("etag", ""),
     )
 
 

@@ -12,20 +12,16 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote
 
 from afterturn_client.model import (
-    Checked,
     Context,
     Hit,
     Memory,
     Page,
-    Preferences,
     Proof,
     Remembered,
-    checked_of,
     context_of,
     hit_of,
     memory_of,
     page_of,
-    preferences_of,
     proof_of,
     remembered_of,
 )
@@ -278,39 +274,6 @@ def context(
     return Request("GET", subject_path(subject_id or user_id, "/context"), context_of, params, harmless=True)
 
 
-def preferences(user_id: str) -> Request[Preferences]:
-    """Return what a user wants of their memory."""
-    path = subject_path(user_id, "/preferences")
-    return Request("GET", path, preferences_of, _params(user_id=user_id), harmless=True)
-
-
-def want(
-    user_id: str, *, consent: Literal["granted", "withdrawn"] | None = None, time_zone: str | None = None
-) -> Request[Preferences]:
-    """Give or withdraw consent, or say where a user lives; what is left out stays."""
-    fields = {"consent": consent, "time_zone": time_zone}
-    path = subject_path(user_id, "/preferences")
-    return Request("PATCH", path, preferences_of, _params(user_id=user_id), _body(fields), harmless=True)
-
-
-def block_topic(user_id: str, topic: str) -> Request[Preferences]:
-    """Keep and tell nothing on a topic from now on."""
-    path = subject_path(user_id, f"/topics/{_segment(topic)}")
-    return Request("PUT", path, preferences_of, _params(user_id=user_id), harmless=True)
-
-
-def unblock_topic(user_id: str, topic: str) -> Request[Preferences]:
-    """Let a topic be kept and told again."""
-    path = subject_path(user_id, f"/topics/{_segment(topic)}")
-    return Request("DELETE", path, preferences_of, _params(user_id=user_id), harmless=True)
-
-
-def check(user_id: str, text: str) -> Request[Checked]:
-    """Tell whether a text is on none of the topics that a user wants left alone."""
-    path = subject_path(user_id, "/topics/check")
-    return Request("POST", path, checked_of, _params(user_id=user_id), _body({"text": text}), harmless=True)
-
-
 def forget_user(user_id: str) -> Request[Proof]:
     """Erase all that the service knows of a user; the answer is the proof.
 
@@ -383,9 +346,9 @@ def _memory_path(memory_id: Id) -> str:
     return f"{MEMORIES}{uuid.UUID(str(memory_id))}"
 
 
-def subject_path(subject_id: str, below: str) -> str:
-    """Return the path of something of a subject."""
-    return f"{SUBJECTS}{_segment(subject_id)}{below}"
+def subject_path(subject_id: str, below: str, name: str = "") -> str:
+    """Return the path of something of a subject, the last part of it a name of any characters."""
+    return f"{SUBJECTS}{_segment(subject_id)}{below}{_segment(name)}"
 
 
 def _segment(name: str) -> str:

@@ -1,0 +1,45 @@
+"""The service: what a user wants of their memory, changed only by who has read what they want now."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+
+@pytest.fixture
+def path(user: str) -> str:
+    return f"/api/v1/subjects/{user}"
+
+
+def test_a_change_with_if_match_undoes_no_newer_one(me: httpx.Client, path: str) -> None:
+    read = me.get(f"{path}/preferences")
+    etag = read.headers["ETag"]
+    assert f'"{read.json()["etag"]}"' == etag
+    granted = me.patch(
+        f"{path}/preferences", json={"consent": "granted", "time_zone": "Europe/Lisbon"}, headers={"If-Match": etag}
+    )
+    assert (granted.status_code, granted.json()["consent"], granted.json()["time_zone"]) == (
+        200,
+        "granted",
+        "Europe/Lisbon",
+    )
+    late = me.patch(f"{path}/preferences", json={"consent": "withdrawn"}, headers={"If-Match": etag})
+    assert (late.status_code, late.headers["content-type"]) == (412, "application/problem+json")
+    assert me.get(f"{path}/preferences").headers["ETag"] == granted.headers["ETag"]
+    for any_of_them in ({}, {"If-Match": "*"}, {"If-Match": f"W/{granted.headers['ETag']}"}):
+        answer = me.patch(f"{path}/preferences", json={"consent": "granted"}, headers=any_of_them)
+        assert (answer.status_code, answer.headers["ETag"]) == (200, granted.headers["ETag"])
+
+
+def test_whatever_changes_what_is_wanted_tells_its_new_etag(me: httpx.Client, path: str) -> None:
+    etags = [me.get(f"{path}/preferences").headers["ETag"]]
+    for method, below in (
+        ("PUT", "topics/my divorce"),
+        ("PUT", "paused-conversations/c1"),
+        ("DELETE", "topics/my divorce"),
+        ("DELETE", "paused-conversations/c1"),
+    ):
+        answer = me.request(method, f"{path}/{below}")
+        assert me.get(f"{path}/preferences").headers["ETag"] == answer.headers["ETag"]
+        etags.append(answer.headers["ETag"])
+    assert len(set(etags)) == len(etags) - 1, "in the end nothing is wanted, as in the beginning"
