@@ -19,6 +19,11 @@ _PROBLEM: Final = {
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "scope": {"description": "whose quota is full", "enum": ["user", "tenant"]},
+        "stores": {
+            "type": "object",
+            "description": "which stores of the service answer",
+            "additionalProperties": {"enum": ["ok", "away"]},
+        },
         "errors": {
             "type": "array",
             "description": "the fields that are missing or wrong",
@@ -120,8 +125,7 @@ def _complete_operation(method: str, operation: dict[str, Any]) -> None:
 def _failures_of(method: str, operation: dict[str, Any]) -> list[HTTPStatus]:
     failures = list(_OF_KEYS) if "security" in operation else []
     parameters = {parameter["name"].lower() for parameter in operation.get("parameters", ())}
-    if "422" in operation["responses"]:
-        failures.append(HTTPStatus.UNPROCESSABLE_ENTITY)
+    failures += [status for status in map(HTTPStatus, map(int, operation["responses"])) if status in _FAILURES]
     if "requestBody" in operation:
         failures += [HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE]
     if "if-match" in parameters:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
 from multiprocessing import TimeoutError as NoAnswerInTime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
 from redis import RedisError
 
 from interfaces.bounded import ask_all
@@ -22,6 +23,17 @@ router = APIRouter(tags=["health"])
 _SECONDS: Final = 4.0
 """How long the stores may take in all: less than a probe of the Helm chart waits."""
 _AWAY: Final = (RedisError, AfterturnError, NoAnswerInTime)
+_NEEDED: Final = "catalog"
+"""Without it nobody's key can be told; without another store turns are taken all the same."""
+
+State = Literal["ok", "away"]
+
+
+class ReadyOut(BaseModel):
+    """That requests may come, and which stores answer: `degraded` where one that not all requests need does not."""
+
+    status: Literal["ok", "degraded"]
+    stores: dict[str, State] = Field(description="the broker, the catalog, and the index where it has a server")
 
 
 # What watches a service from outside mostly asks with HEAD.
@@ -33,21 +45,27 @@ def livez() -> dict[str, Any]:
 
 
 @router.head("/readyz", include_in_schema=False, response_model=None)
-@router.get("/readyz", summary="Whether the stores answer", response_model=None)
-def readyz(service: Opened) -> dict[str, Any] | Response:
-    """Ask at once what every route needs: the broker, the catalog, and the index where it is a server of its own. An
-    embedded index, pgvector and the graph answer with the catalog."""
+@router.get(
+    "/readyz",
+    summary="Whether requests should come here, and which stores answer",
+    response_model=ReadyOut,
+    responses={HTTPStatus.SERVICE_UNAVAILABLE: {}},
+)
+def readyz(service: Opened) -> ReadyOut | Response:
+    """Ask all stores at once: 503 while the catalog is away. While it is the broker, or the index where that is a
+    server of its own, requests may come: turns are taken, and what needs that store says 503 for itself. An embedded
+    index, pgvector and the graph answer with the catalog."""
     context = service.context
-    questions: dict[str, Callable[[], object]] = {"broker": context.redis.ping, "catalog": context.catalog.keys.any}
+    questions: dict[str, Callable[[], object]] = {"broker": context.redis.ping, _NEEDED: context.catalog.keys.any}
     if service.settings.index in SERVERS:
         questions["index"] = partial(must_answer, context.index)
-    away = []
-    for part, answer in ask_all(questions, _SECONDS):
-        if isinstance(answer, _AWAY):
-            away.append(part)
-        elif isinstance(answer, Exception):
+    stores: dict[str, State] = {}
+    for store, answer in ask_all(questions, _SECONDS):
+        if isinstance(answer, Exception) and not isinstance(answer, _AWAY):
             raise answer
-    if away:
+        stores[store] = "away" if isinstance(answer, Exception) else "ok"
+    away = [store for store, state in stores.items() if state == "away"]
+    if _NEEDED in away:
         detail = f"{' and '.join(away)} cannot be reached"
-        return problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers={"Retry-After": "5"})
-    return {"status": "ok"}
+        return problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers={"Retry-After": "5"}, stores=stores)
+    return ReadyOut(status="degraded" if away else "ok", stores=stores)

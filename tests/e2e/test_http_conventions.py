@@ -236,6 +236,8 @@ def test_while_the_catalog_is_away_every_route_says_when_to_ask_again(
         proxy.close()
         for path in (MEMORIES, f"{MEMORIES}search?query=violin", "/api/v1/subjects/anna/context", "/readyz"):
             assert_is_away(me.get(path))
+        assert me.get("/readyz").json()["stores"] == {"broker": "ok", "catalog": "away"}
+        assert me.get("/readyz").json()["detail"] == "catalog cannot be reached"
         assert_is_away(me.post(MEMORIES, json={"content": "Anna is vegan."}, headers=named("v")))
         assert me.get("/livez").status_code == 200
         proxy.open()
@@ -254,23 +256,26 @@ def qdrant() -> Iterator[Loopback]:
 
 
 @pytest.mark.parametrize("fault", ["closed", "silent"])
-def test_a_service_whose_index_has_a_server_that_is_away_lives_and_is_not_ready(
+def test_a_service_whose_index_has_a_server_that_is_away_takes_turns_and_says_that_it_is_degraded(
     tmp_path: Any, broker_url: str, qdrant: Loopback, fault: str
 ) -> None:
     settings = settings_in(tmp_path, broker_url).model_copy(
         update={"index": "qdrant", "index_url": qdrant.url, "index_timeout_seconds": 30.0 if fault == "silent" else 1.0}
     )
+    answering = {"broker": "ok", "catalog": "ok"}
     with served(settings, anonymous=True) as running, running.client() as client:
-        assert client.get("/readyz").json() == {"status": "ok"}
+        assert client.get("/readyz").json() == {"status": "ok", "stores": {**answering, "index": "ok"}}
         healthy, qdrant.answer = qdrant.answer, lambda _request: Answer(fault=fault)
         began = time.monotonic()
         answer = client.get("/readyz")
         assert time.monotonic() - began < 5, "a probe of the chart waits for no longer"
-        assert_is_away(answer)
-        assert answer.json()["detail"] == "index cannot be reached"
-        assert client.get("/livez").status_code == 200
+        assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
+        assert answer.json()["stores"] == {**answering, "index": "away"}
+        turn = {"user_id": "anna", "messages": [{"role": "user", "content": "I live in Lisbon."}]}
+        assert client.post("/api/v1/turns", json=turn).status_code == 202
+        assert client.get("/api/v1/memories/", params={"user_id": "anna"}).status_code == 200
         qdrant.answer = healthy
-        assert client.get("/readyz").json() == {"status": "ok"}
+        assert client.get("/readyz").json()["status"] == "ok"
         # What hangs would hold up the end.
         qdrant.over.set()
 
@@ -315,6 +320,13 @@ def test_the_document_names_every_failure_and_the_fields_of_answers(me: httpx.Cl
     assert {"Retry-After"} <= set(operation["responses"]["429"]["headers"])
     assert "Idempotency-Key" in {parameter["name"].title() for parameter in operation["parameters"]}
     assert {"RateLimit", "RateLimit-Policy"} <= set(document["components"]["headers"])
+
+
+def test_the_document_says_when_the_service_is_not_ready(me: httpx.Client) -> None:
+    responses = me.get("/openapi.json").json()["paths"]["/readyz"]["get"]["responses"]
+    assert set(responses) == {"200", "503"}
+    assert list(responses["503"]["content"]) == ["application/problem+json"]
+    assert "Retry-After" in responses["503"]["headers"]
 
 
 def test_the_document_says_when_the_fields_of_limits_are_sent(me: httpx.Client) -> None:
