@@ -51,7 +51,7 @@ class FleetReport:
     broker_answers: bool = False
     catalog_answers: bool = False
     catalog_hint: str | None = None
-    """What a person must mend first, where that is why the catalog does not answer."""
+    """Remedy that a person must apply first, where that is why the catalog does not answer."""
     queues: dict[str, int] | None = None
     pending_turns: int | None = None
     subjects_with_pending_turns: int | None = None

@@ -39,7 +39,7 @@ from stores.index.base import Vector
 
 OVER_QUOTA: Final = "over the quota of"
 _HELD: Final = frozenset(set(Status) - {Status.SUPERSEDED})
-"""What counts against a quota of memories."""
+"""The statuses that count against a quota of memories."""
 
 
 @dataclass
@@ -67,18 +67,18 @@ class Draft:
     hidden: dict[str, set[str]] = field(default_factory=dict)
     """Names of other people that are left out of what is kept of a turn, by its id."""
     gone: dict[str, list[str]] = field(default_factory=dict)
-    """What memories told that were removed, by the ids of the turns that they came of."""
+    """The summaries of memories that were removed, by the ids of the turns that they came of."""
     reduced: dict[str, Turn] = field(default_factory=dict)
     """Raw turns of the catalog as they stay for the sake of other memories."""
     preferred: dict[Preference, None] = field(default_factory=dict)
     unpreferred: dict[Preference, None] = field(default_factory=dict)
     begun: float = field(default_factory=monotonic)
     name: str | None = None
-    """What the user is called, where that is known."""
+    """The user's name, where it is known."""
     made_by: dict[str, str | int] = field(default_factory=dict)
-    """What proposed what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
+    """The author of what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
     room: Room = UNBOUNDED
-    """What quotas left when the draft was begun."""
+    """The room that quotas left when the draft was begun."""
     over_quota: set[str] = field(default_factory=set)
     """The ids of the turns of which a quota kept a memory out."""
 

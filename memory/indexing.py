@@ -89,7 +89,7 @@ def overtaken(
 
 @dataclass
 class _State:
-    """What the catalog has of some jobs."""
+    """The catalog's state of what some jobs are about."""
 
     entries: dict[Family, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     gone: dict[tuple[Family, Subject], list[uuid.UUID]] = field(default_factory=dict)

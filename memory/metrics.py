@@ -143,7 +143,7 @@ OLDEST_IN_HAND = Gauge(
 )
 
 Purpose = Literal["turn", "hot_path", "question", "document", "night", "change", "repair", "start"]
-"""What a call of the embedder is for."""
+"""The purpose of a call of the embedder."""
 ReviewVerdict = Literal["approved", "rejected"]
 _REVIEW_VERDICTS: tuple[ReviewVerdict, ...] = ("approved", "rejected")
 DeadLetterReason = Literal["invalid", "conflict", "workers_died", "failures", "error"]

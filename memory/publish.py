@@ -31,7 +31,7 @@ class Published:
     event_ids: tuple[int, ...]
     """Of the changes' events, in their order."""
     is_complete: bool
-    """Whether the index and the listeners know it too; otherwise the sweep tells them."""
+    """True where the index and the listeners know it too; otherwise the sweep tells them."""
 
 
 def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: MemoryContext) -> Published:

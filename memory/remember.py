@@ -46,7 +46,8 @@ class Statement:
     category: str | None = None
     tags: tuple[str, ...] = ()
     confidence: float = 0.8
-    """What was stated is .9 and more, what was inferred .6 to .8 ("VOS Memory System", confidence)."""
+    """Certainty, 0 to 1: .9 and more of what was stated, .6 to .8 of what was inferred ("VOS Memory System",
+    confidence)."""
     visibility: Visibility | None = None
     """Unset: an agent's procedures are its own, everything else is shared ("VOS Memory System", scopes)."""
     occurred_at: datetime | None = None

@@ -50,11 +50,12 @@ class Resolution:
 
     turn_id: str
     is_effective: bool
-    """Whether something was kept, held for a person, or forgotten."""
+    """True where something was kept, held for a person, or forgotten."""
     memory_id: uuid.UUID | None = None
-    """What a candidate became or was merged into; None where what is known already says it, or where it waits."""
+    """The memory that a candidate became or was merged into; None where what is known already says it, or where it
+    waits."""
     is_held: bool = False
-    """Whether it waits for a person: it contradicts what its source may not replace."""
+    """True where it waits for a person: it contradicts what its source may not replace."""
 
 
 def resolve(

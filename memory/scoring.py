@@ -22,9 +22,9 @@ class Scored:
     candidate: Candidate
     importance: float
     is_guess: bool = False
-    """Whether it leaves alone what is known: what would take the place of something is dropped."""
+    """True where it leaves alone what is known: what would take the place of something is dropped."""
     approved: bool = False
-    """Whether a person let it in: it has the user's authority then, whoever said it."""
+    """True where a person let it in: it has the user's authority then, whoever said it."""
 
     @property
     def speaker(self) -> TurnSource:

@@ -21,7 +21,7 @@ from schema import AuditAction, Candidate, Memory, SameFact
 
 _STILL: Final = "it still holds of a memory that said several things, of which one changed"
 _OF_A_CLAIM: Final = {*Candidate.model_fields} & {*Memory.model_fields}
-"""What a candidate and the memory that it becomes have both."""
+"""The fields that a candidate and the memory that it becomes have both."""
 
 
 def tolerance_of(context: MemoryContext) -> timedelta:

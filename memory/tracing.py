@@ -52,7 +52,7 @@ class _Opener(Protocol):
 
 _nothing: AbstractContextManager[Span] = nullcontext(_Nothing())
 _spans: list[_Opener] = []
-"""What opens a span: empty while tracing is off."""
+"""The opener of spans: empty while tracing is off."""
 
 
 def span(name: str, attributes: Attributes | None = None) -> AbstractContextManager[Span]:

@@ -1,1 +1,1 @@
-"""What we believe: pure functions over values. No I/O, no clock, no randomness: `now` is an argument."""
+"""Our beliefs: pure functions over values. No I/O, no clock, no randomness: `now` is an argument."""

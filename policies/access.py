@@ -19,7 +19,7 @@ _SHARED_WITH: Final[dict[MemberRole, tuple[Visibility, ...]]] = {
     MemberRole.ADVOCATE: _SHARED,
     MemberRole.ADMIRER: (Visibility.PUBLIC,),
 }
-"""What a role sees of what is not its own; a role that is not named here sees nothing, and is refused."""
+"""Visibilities that a role sees of what is not its own; a role that is not named here sees nothing, and is refused."""
 _KEEPERS: Final = frozenset({MemberRole.CREATOR, MemberRole.ADMIN})
 _WRITING_ROLES: Final = frozenset({MemberRole.CREATOR, MemberRole.ADMIN, MemberRole.ADVOCATE})
 

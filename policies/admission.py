@@ -1,4 +1,4 @@
-"""Whether a turn is worth an extraction: by rules, in microseconds, before any model is paid for."""
+"""Admission: decide whether a turn is worth an extraction, by rules, in microseconds, before any model is paid for."""
 
 from __future__ import annotations
 

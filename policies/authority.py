@@ -1,4 +1,4 @@
-"""What each source may do to what is known: add to it, replace it, delete of it, change what the user wants.
+"""The authority of each source over what is known: add to it, replace it, delete of it, change what the user wants.
 
 The user, in a chat or at a page, may do everything to their own memory. Nobody else touches what the user said: what
 contradicts it is held for a person.

@@ -1,4 +1,5 @@
-"""What becomes of a candidate: a new memory, an update of one, a changed fact, a question, or nothing."""
+"""Deduplication: decide what becomes of a candidate: a new memory, an update of one, a changed fact, a question, or
+nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two facts say of each other: the same, that one changed, or nothing."""
+"""Comparison of two facts: the same, that one changed, or nothing."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class _Wish:
     naming: frozenset[str]
     """The words with which it names them."""
     is_own: bool
-    """Whether it speaks of the user, or of what is theirs."""
+    """True where it speaks of the user, or of what is theirs."""
     kind: str | None
     """The kind of sensitive data that it names as a whole: "my medical stuff"."""
 

@@ -40,7 +40,7 @@ _PRIOR: Final[dict[Kind, float]] = {
 """How much a memory of a kind matters by itself: the middle of the range that "VOS Memory System", memory types, gives
 the kind."""
 _PRIOR_OF_EPISODE: Final = _PRIOR[Kind.CONVERSATION_CONTEXT]
-"""What happened once matters no more than that by itself, of whatever kind it is: the one kind of that source that is
+"""Prior of what happened once, of whatever kind it is: the one kind of that source that is
 episodic."""
 
 

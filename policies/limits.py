@@ -1,4 +1,5 @@
-"""What a subject may write in an hour before its memories count for less; what a user and a tenant may have kept."""
+"""Limits: what a subject may write in an hour before its memories count for less; what a user and a tenant may have
+kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a memory becomes when a candidate says it again, or another memory takes its place."""
+"""Merging: make what a memory becomes when a candidate says it again, or another memory takes its place."""
 
 from __future__ import annotations
 

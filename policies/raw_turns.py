@@ -1,4 +1,4 @@
-"""What of a raw turn may stay where one of the memories that came of it is erased, and another is not."""
+"""The part of a raw turn that may stay where one of the memories that came of it is erased, and another is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What becomes of a candidate of an extractor that was shown what is known, and said what it takes the place of."""
+"""Replacement as a model tells it: decide on a candidate whose extractor was shown what is known, and said what it
+takes the place of."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ _SPLIT: Final = re.compile(r"\s*(?:,|;|\bor\b|\band\b|\bnor\b)\s*", re.IGNORECAS
 _WHOSE: Final = re.compile(
     r"^(?:(?:any of|anything about|things about|about|my|our|his|her|their|the|this|that|own)\s+)+", re.IGNORECASE
 )
-"""What stands before a topic and is none: "anything about my divorce"."""
+"""Words before a topic that are none of it: "anything about my divorce"."""
 _TAIL: Final = re.compile(r"[\s.,!?]*(?:\b(?:anymore|any more|please|ever|again|from now on|thanks?)\b[\s.,!?]*)*$")
-"""What follows a topic and is no part of it: "my divorce again, please"."""
+"""Words after a topic that are no part of it: "my divorce again, please"."""
 _SENTENCE: Final = re.compile(r"[^.!?\n]*[.!?\n]*")
 """A sentence with its end: "I drank. I fell."."""
 EVERYTHING: Final = "me"

@@ -1,4 +1,5 @@
-"""Whether what a user just said is worth a memory at once, by rules, before anybody has decided on it.
+"""The trigger: decide whether what a user just said is worth a memory at once, by rules, before anybody has decided on
+it.
 
 Source: "S3 Vectors Memory Implementation Plan (V1)", hot path: {should_create, type_hint, tags_hint, confidence}, acted
 on from a confidence of 0.6.

@@ -34,7 +34,7 @@ _LEFT_ALONE: Final = timedelta(seconds=10)
 _LONGEST_LEFT_ALONE: Final = timedelta(hours=1)
 
 TOLD_TO_TENANT: Final = (Seen((Visibility.PUBLIC, Visibility.PRIVATE)),)
-"""What a tenant's endpoint hears of: what any service of the tenant without a user sees."""
+"""Labels that a tenant's endpoint hears of: what any service of the tenant without a user sees."""
 
 
 class Answered(StrEnum):

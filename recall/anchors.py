@@ -47,7 +47,7 @@ class EntityName:
 
 @dataclass(frozen=True)
 class Question:
-    """What facts are wanted for, and how they are looked for.
+    """A question that facts are wanted for, and how they are looked for.
 
     `most` memories are anchors, each at least `min_similarity` near (a cosine; None: no limit); `hops` further steps
     are walked from the anchors' facts.
@@ -104,7 +104,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class EntityFacts:
-    """What is known of an entity: best score first, then nearest, then by what it says.
+    """The facts of an entity: best score first, then nearest, then by what it says.
 
     `seconds` says what each part of a search took; it is empty where nothing was asked.
     """
@@ -226,7 +226,7 @@ def _asked(
 
 @dataclass(frozen=True)
 class _Near:
-    """What a question finds by windows (None: there are none for this asker) and by facts."""
+    """The findings of a question by windows (None: there are none for this asker) and by facts."""
 
     turns: dict[str, float] | None = None
     facts: list[tuple[StatedFact, float]] = field(default_factory=list)
@@ -305,7 +305,7 @@ def _entity_id(subject: Subject, name: str) -> uuid.UUID:
 
 
 class _Clock:
-    """What the parts of a search take, one after the other, in seconds."""
+    """A clock of the parts of a search, one after the other, in seconds."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

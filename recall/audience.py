@@ -1,4 +1,4 @@
-"""What a principal sees of each subject that they ask about, and whether a memory may be told to them."""
+"""The audience of a search: what a principal sees of each subject, and whether a memory may be told to them."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _ASKED: Final = "About what was asked:"
 _STABLE_SHARE: Final = 0.5
 """How much of the budget standing facts may take."""
 _TOKENS_A_LINE: Final = 20
-"""What four of five lines take at least (LoCoMo; 28 on average): of so many memories is looked what fits."""
+"""Tokens that four of five lines take at least (LoCoMo; 28 on average): of so many memories is looked what fits."""
 _READ_AT_ONCE: Final = 50
 """Standing memories that are read at a time, until the block is full."""
 

@@ -1,4 +1,4 @@
-"""What is known around an entity: facts with where they came from, walked some steps far."""
+"""The graph around an entity: facts with where they came from, walked some steps far."""
 
 from __future__ import annotations
 

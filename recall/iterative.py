@@ -1,4 +1,4 @@
-"""What an agent should know before it answers: a language model searches in rounds and chooses what it is given.
+"""Retrieval for an agent before it answers: a language model searches in rounds and chooses what it is given.
 
 Source: "VOS Memory System", "Memory Retriever Module"; where that is silent, limits are settings.
 """

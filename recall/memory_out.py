@@ -12,7 +12,7 @@ from schema import Attachment, Kind, Memory, MemoryType, Status, Visibility
 from schema.turn import TurnSource
 
 Scope = Literal["shared", "individual"]
-"""What the "VOS Memory System" calls visibility: an agent's own, or everybody's who may see the subject."""
+"""Visibility as the "VOS Memory System" calls it: an agent's own, or everybody's who may see the subject."""
 VISIBILITY_OF: Final[dict[Scope | None, Visibility | None]] = {
     None: None,
     "individual": Visibility.INDIVIDUAL,
@@ -24,7 +24,7 @@ VISIBILITIES_OF: Final[dict[Scope | None, tuple[Visibility, ...]]] = {
     "individual": (Visibility.INDIVIDUAL,),
     "shared": (Visibility.PUBLIC, Visibility.PRIVATE, Visibility.PERSONAL),
 }
-"""What is found under a scope; None is no limit."""
+"""The visibilities that are found under a scope; None is no limit."""
 
 
 class MemoryOut(BaseModel):

@@ -1,4 +1,5 @@
-"""What a person is shown of their own memory: found again, with the words that it came from, and what it replaced."""
+"""The register that a person is shown of their own memory: found again, with the words that it came from, and what it
+replaced."""
 
 from __future__ import annotations
 
@@ -169,7 +170,7 @@ def facts_of(
 
 @dataclass(frozen=True)
 class Span:
-    """What a fact was for a while; `until` is None where it holds still."""
+    """A fact's value for a while; `until` is None where it holds still."""
 
     stated: Stated
     since: datetime

@@ -70,7 +70,7 @@ class Why:
     word_rank: int | None
     """From 1; None where it has none of the query's words."""
     terms: Terms
-    """What each part of the score gave."""
+    """The parts of the score."""
     evidence: float
     """How surely the whole answer is about something known, on the embedder's scale; it is given from
     `RETRIEVAL_RELEVANT` on."""
@@ -215,7 +215,7 @@ class _Candidate:
     match: Match
     weight: Weight
     is_near: bool
-    """Whether the vectors propose it."""
+    """True where the vectors propose it."""
     covered: float
     """The share of the question's words that it has."""
 
@@ -226,7 +226,7 @@ class _Proposed:
 
     candidates: Sequence[_Candidate]
     is_everything: bool
-    """Whether neither vectors nor words have more to propose."""
+    """True where neither vectors nor words have more to propose."""
 
 
 @dataclass(frozen=True, slots=True)

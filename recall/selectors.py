@@ -1,4 +1,4 @@
-"""What a question finds by windows of conversations and by single facts, where the settings have them: for whom may see
+"""Search by windows of conversations and by single facts, where the settings have them: for whom may see
 what these are of. Neither is told: they lead to memories and to facts, which are judged once more by themselves."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What became of turns, step by step: for whoever runs the fleet, who may see everything."""
+"""The story of turns, step by step: for whoever runs the fleet, who may see everything."""
 
 from __future__ import annotations
 

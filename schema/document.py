@@ -142,7 +142,7 @@ class KeptDocument(Document):
     embedding_model: str | None = None
     quarantined: bool = False
     legal_hold: bool = False
-    """Whether it stays, with what it says, whatever its author or an operator does."""
+    """True where it stays, with what it says, whatever its author or an operator does."""
     tries: int = 0
     failure: str | None = None
     created_at: AwareDatetime

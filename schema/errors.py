@@ -200,7 +200,7 @@ class Denied(Refused):
     """The principal may not do what it asks."""
 
     is_counted = False
-    """Whether the metrics know of it."""
+    """True where the metrics know of it."""
 
 
 class NotAMember(Denied):

@@ -25,7 +25,7 @@ class Item:
     updated_at: datetime
     ttl_minutes: float | None = None
     texts: tuple[str, ...] = ()
-    """What it is found by where its meaning is asked for; nothing where it is not."""
+    """The texts by which it is found where its meaning is asked for; nothing where it is not."""
 
 
 @dataclass(frozen=True)

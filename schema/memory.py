@@ -130,7 +130,7 @@ class Memory(Value):
     entities: tuple[Entity, ...] = ()
     facts: tuple[Fact, ...] = ()
     attachments: tuple[Attachment, ...] = ()
-    """What it says was shared: where that lies, of what kind it is; never what is in it."""
+    """Things that it says were shared: where they lie, of what kind they are; never what is in them."""
     source: TurnSource = "chat"
     source_turn_ids: tuple[Identifier, ...] = ()
     conversation_id: Identifier | None = None

@@ -1,4 +1,5 @@
-"""What has a vector only so that memories are found by it, and is never told: windows of conversations, and facts."""
+"""Selectors, which have a vector only so that memories are found by it, and are never told: windows of conversations,
+and facts."""
 
 from __future__ import annotations
 

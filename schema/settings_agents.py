@@ -16,9 +16,9 @@ class AgentSwitches(Value):
     model_config = ConfigDict(extra="forbid")
 
     creator: bool = True
-    """Whether what is said to it is remembered; orders to the memory always are."""
+    """True where what is said to it is remembered; orders to the memory always are."""
     retriever: bool = True
-    """Whether it is given memories in rounds before it answers."""
+    """True where it is given memories in rounds before it answers."""
 
 
 class AgentSettings(BaseSettings):

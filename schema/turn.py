@@ -99,7 +99,7 @@ MetadataValue = (
     | Annotated[float, Field(allow_inf_nan=False)]
 )
 Metadata = Annotated[dict[Identifier, MetadataValue], Field(max_length=MAX_METADATA), AfterValidator(_in_order)]
-"""What an application knows of a turn: a flat object of its own names."""
+"""An application's own data on a turn: a flat object of its own names."""
 
 
 class Message(Value):

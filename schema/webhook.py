@@ -29,7 +29,7 @@ class WebhookEndpoint(Value):
     events: tuple[EventName, ...] = ()
     """Those it is told of; none named: of all."""
     with_summaries: bool = False
-    """Whether a message holds what a memory says when it is sent, beside its id."""
+    """True where a message holds what a memory says when it is sent, beside its id."""
     created_at: AwareDatetime
     by: Identifier
     ended_at: AwareDatetime | None = None

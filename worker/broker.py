@@ -51,7 +51,7 @@ class LastingChannel(Channel):
 
     do_restore = False
     takes: ClassVar[Callable[[bytes], bool]] = staticmethod(lambda _: True)
-    """Whether an element of a queue may be taken for a message; what may not is gone from the queue."""
+    """The test of whether an element of a queue may be taken for a message; what may not is gone from the queue."""
     connection_class = _Served
     connection_class_ssl = _ServedOverTLS
     _lasting_client: tuple[Any, Any] = (None, None)

@@ -39,7 +39,7 @@ from worker.context import WorkerContext
 from worker.extract.utterances import question_of
 
 _BEGUN = "The secret is"
-"""What stands for a secret that was begun, until the next turn."""
+"""The stand-in for a secret that was begun, until the next turn."""
 _AGENT_DISABLED = "agent_disabled"
 _NOT_KEPT = {"consent_withdrawn", "off_the_record", _AGENT_DISABLED}
 _KNOWN = 10

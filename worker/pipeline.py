@@ -72,12 +72,12 @@ class Decided:
     received: list[ReceivedTurn]
     turns: list[AdmittedTurn]
     conversation: Context
-    """What earlier batches left, without what the turns themselves say of what was before them."""
+    """The context that earlier batches left, without what the turns themselves say of what was before them."""
     preferences: SpokenPreferences
     extraction: Extraction | None
     """None where admission skipped every turn."""
     items: list[Item]
-    """What was proposed and may be kept or forgotten, as it was weighed."""
+    """Items that were proposed and may be kept or forgotten, as they were weighed."""
     effective: set[str]
     """The ids of the turns of which something was kept or forgotten."""
     became: dict[str, list[uuid.UUID]]

@@ -22,7 +22,7 @@ from worker.broker import LastingChannel
 
 _log = structlog.get_logger()
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError)
-"""What Celery raises over a message that has not what it takes for granted."""
+"""Errors that Celery raises over a message that has not what it takes for granted."""
 
 
 def fault_of(item: bytes) -> str | None:

@@ -33,7 +33,7 @@ _OUTCOMES: Final = {
 }
 _NOT_KEPT: Final = "not kept: nothing that is known came of it"
 _LATER: Final = frozenset({AuditAction.SUPERSEDED, AuditAction.DELETED, AuditAction.ERASED, AuditAction.ARCHIVED})
-"""What other turns, people and nights do to what came of a turn."""
+"""Deeds of other turns, people and nights to what came of a turn."""
 _TOLD: Final = {AuditAction.CREATED: ("remembered", "green"), AuditAction.UPDATED: ("known", "cyan")}
 _CHANGED: Final = ("changed", "yellow")
 _HELD: Final = {

@@ -37,7 +37,7 @@ class ExchangeIn(BaseModel):
 
 
 class CandidateOut(BaseModel):
-    """What is provisional until the worker has decided; `id` is that of `memory.candidate` and of `memory.merged`."""
+    """Provisional memory, until the worker has decided; `id` is that of `memory.candidate` and of `memory.merged`."""
 
     id: uuid.UUID
     type: MemoryType
@@ -47,7 +47,7 @@ class CandidateOut(BaseModel):
 
 
 class NotedOut(BaseModel):
-    """What the hot path made of what was said. Enqueue the turn under `turn_id` after the response."""
+    """Outcome of the hot path for what was said. Enqueue the turn under `turn_id` after the response."""
 
     turn_id: str
     should_create: bool

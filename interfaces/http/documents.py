@@ -82,7 +82,7 @@ class DocumentOut(BaseModel):
 
 
 class PutOut(BaseModel):
-    """What became of a document that was put."""
+    """Outcome of putting a document."""
 
     outcome: PutOutcome
     document: DocumentOut
@@ -96,7 +96,7 @@ class DocumentsOut(BaseModel):
 
 
 class DeletedOut(BaseModel):
-    """That a document is gone, with so many chunks."""
+    """A document that is gone, with so many chunks."""
 
     success: Literal[True] = True
     chunks_deleted: int

@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/v1/feedback", tags=["memories"])
 
 
 class FeedbackIn(BaseModel):
-    """What is said of one answer."""
+    """Feedback on one answer."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -29,7 +29,8 @@ _AGAIN_SECONDS: Final = 1.0
 
 @dataclass(frozen=True)
 class Once:
-    """What is to be done once. `name` is None where the request names itself not: then it is done each time."""
+    """A request that is to be done once. `name` is None where the request names itself not: then it is done each
+    time."""
 
     claims: Claims
     name: str | None

@@ -101,7 +101,7 @@ class ListNamespacesIn(_In):
 
 
 class ReadIn(_In):
-    """What is to be read, all as it is at one time."""
+    """Items to read, all as they are at one time."""
 
     ops: Annotated[
         list[Annotated[GetIn | SearchIn | ListNamespacesIn, Field(discriminator="op")]],
@@ -110,7 +110,7 @@ class ReadIn(_In):
 
 
 class PutIn(_In):
-    """What is to be kept under a key; a value of null deletes it."""
+    """An item to keep under a key; a value of null deletes it."""
 
     namespace: Annotated[list[Label], Field(min_length=1, max_length=20)]
     key: Key
@@ -124,13 +124,13 @@ class PutIn(_In):
 
 
 class WriteIn(_In):
-    """What is to be kept and deleted, all of it or none; the last of those under one key counts."""
+    """Items to keep and to delete, all or none; the last of those under one key counts."""
 
     puts: Annotated[list[PutIn], Field(min_length=1, max_length=100)]
 
 
 class ItemOut(BaseModel):
-    """What is kept under a key."""
+    """An item that is kept under a key."""
 
     namespace: list[str]
     key: str
@@ -141,7 +141,7 @@ class ItemOut(BaseModel):
 
 
 class ReadOut(BaseModel):
-    """What was asked for, each answer in its place: an item or null, items, or namespaces."""
+    """The answers, each in the place of its request: an item or null, items, or namespaces."""
 
     results: list[ItemOut | list[ItemOut] | list[list[str]] | None]
 

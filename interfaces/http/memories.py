@@ -50,7 +50,7 @@ class PageOut(BaseModel):
 
 
 class RememberedOut(BaseModel):
-    """What became of a statement, and the memory that says it now; null where none does."""
+    """Outcome of a statement, and the memory that says it now; null where none does."""
 
     outcome: Literal["created", "updated", "known", "held"]
     memory_id: uuid.UUID | None
@@ -66,7 +66,7 @@ class WholeMemoryOut(WholeMemory):
 
 
 class MemoryIn(BaseModel):
-    """What is to be remembered: one or two sentences."""
+    """A statement to remember: one or two sentences."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -84,7 +84,7 @@ class MemoryIn(BaseModel):
 
 
 class MemoryPatch(BaseModel):
-    """What a memory says or counts from now on; what is left out stays."""
+    """New values of a memory's fields; what is left out stays."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -46,7 +46,7 @@ class Attempt:
 
     @property
     def cookie(self) -> str:
-        """What a browser keeps of it. Its own letters have no dots."""
+        """Return the cookie by which a browser keeps it. Its own letters have no dots."""
         return ".".join((self.state, self.nonce, self.verifier))
 
     @property

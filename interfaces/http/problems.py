@@ -34,7 +34,7 @@ from schema.errors import (
 _log = structlog.get_logger()
 _MEDIA_TYPE: Final = "application/problem+json"
 _RETRY_AFTER_SECONDS: Final = 5
-"""What a client is asked to wait where the failing part did not say."""
+"""Seconds that a client is asked to wait where the failing part did not say."""
 
 
 class Unauthorized(Refused):

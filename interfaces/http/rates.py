@@ -34,7 +34,7 @@ _STATE: Final = "rate"
 
 
 class RateClass(StrEnum):
-    """What a request costs: each class of a key has a bucket of its own."""
+    """The class of a request by what it costs: each class of a key has a bucket of its own."""
 
     READ = "read"
     WRITE = "write"
@@ -58,7 +58,7 @@ _CLASS_OF: Final = {
 }
 """The routes that are not what their method says."""
 _CLASS_WITHOUT_MODEL: Final = {("POST", _RETRIEVAL): RateClass.READ, ("GET", _ENTITY_SUMMARY): RateClass.READ}
-"""What routes that may ask a language model are where there is none; those that are not named write."""
+"""Classes of the routes that may ask a language model, where there is none; those that are not named write."""
 
 for _class in RateClass:
     for _outcome in ("allowed", "refused", "unchecked"):

@@ -40,7 +40,7 @@ class Service:
     sign_in: SignIn | None
     """None where nobody signs in to their pages by a provider."""
     rehearsal: Callable[[], WorkerContext]
-    """What a worker decides with, for who tries what would be remembered; its models load with the first turn."""
+    """The worker's context, for who tries what would be remembered; its models load with the first turn."""
 
     async def close(self) -> None:
         """Let the broker take what lies in the spool, and close what was opened."""

@@ -101,8 +101,8 @@ class AboutToAnswerIn(BaseModel):
 
 
 class RetrievedOut(BaseModel):
-    """What an agent is given before it answers: `outcome` says how it came about, `rounds` how often the model was
-    asked."""
+    """The context that an agent is given before it answers: `outcome` says how it came about, `rounds` how often the
+    model was asked."""
 
     memories: list[HitOut]
     rounds: int = 0

@@ -52,7 +52,7 @@ class TurnIn(BaseModel):
 
 
 class TurnOut(BaseModel):
-    """What became of a turn: whatever `accepted` says, it will be processed, once."""
+    """Outcome of enqueueing a turn: whatever `accepted` says, it will be processed, once."""
 
     turn_id: str
     accepted: Accepted

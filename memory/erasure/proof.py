@@ -29,7 +29,7 @@ _REWRITE_SECONDS = 20.0
 _POLL_SECONDS = 0.02
 _NOT_BEGUN: Final = "Can't execute an AOF background rewriting"
 _UNDER_WAY: Final = "already in progress"
-"""What the broker answers where another erasure has asked for the same a moment ago: that is after our words went."""
+"""The broker's answer where another erasure has asked for the same a moment ago: that is after our words went."""
 
 
 @dataclass

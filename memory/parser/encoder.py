@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 _EPSILON: Final = 1e-8
-"""What thinc's layer norm adds to a variance."""
+"""The number that thinc's layer norm adds to a variance."""
 _LAYERS: Final = frozenset(
     {
         *("extract_features", "list2ragged", "ints-getitem", "hashembed", "ragged2list"),

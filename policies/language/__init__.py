@@ -1,1 +1,1 @@
-"""What language looks like: words, sentences, and what people do with them."""
+"""Knowledge of language: words, sentences, and what people do with them."""

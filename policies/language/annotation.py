@@ -32,7 +32,8 @@ _ARRANGED: Final = words(
     "changed put set confirmed approved accepted enrolled enroled entered"
 )
 _SHIFTS: Final = words("moved changed pushed postponed delayed extended")
-"""What is arranged with these verbs is where a thing is shifted to; the day on which it was done is past."""
+"""Verbs of shifting: the day behind them is the one that a thing is shifted to; the day on which it was done is
+past."""
 _BACK: Final = frozenset({"since", "ago", "back"})
 _WHOLE: Final = frozenset(
     {"npadvmod", "advmod", "pobj", "tmod", "ROOT", "dep", "attr", "nsubj", "pcomp", "dobj", "oprd"}
@@ -56,7 +57,7 @@ _COUNTED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is written beside the words from `start` to `end` (characters): in their place if they are a `whole`
+    """A note beside the words from `start` to `end` (characters): in their place if they are a `whole`
     adverbial, which begins at `lead` with its preposition, else in brackets after them; nothing if `text` is "",
     because the words say it all."""
 

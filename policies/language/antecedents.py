@@ -1,4 +1,4 @@
-"""What "one" and "here" stand for: the thing or the place that the sentence before names, written beside them."""
+"""Antecedents of "one" and "here": the thing or the place that the sentence before names, written beside them."""
 
 from __future__ import annotations
 

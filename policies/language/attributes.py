@@ -1,4 +1,4 @@
-"""What can be said of a person: the attributes of `attributes.toml`, and which one a sentence speaks of."""
+"""Attributes of a person: those of `attributes.toml`, and which one a sentence speaks of."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ _NOBODY: Final = words(
     "distraction base basis thank-you thanks alternative substitute replacement example family couple team group "
     "company reward warm-up follow-up placeholder workaround sidenote note guess souvenir project business"
 )
-"""What something is done as, which is nobody: "As a treat I"."""
+"""Capacities that are nobody's: "As a treat I"."""
 _ONCE: Final = words("kid child teen teenager boy girl baby toddler youngster youth freshman")
-"""What one was at an age: "As a child I"."""
+"""Capacities of an age: "As a child I"."""
 
 
 def capacity_end(sentence: str) -> int | None:

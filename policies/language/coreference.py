@@ -1,4 +1,4 @@
-"""What a sentence needs beside it to be understood: whether something in it stands for what was said before."""
+"""Context that a sentence needs to be understood: whether something in it stands for what was said before."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SAY_NOTHING: Final = words(
 """Verbs beside which "it" may stand for what follows: "it takes courage to ask"; what makes, shows or helps was
 named before."""
 _PICTURES: Final = words("pic pics picture pictures photo photos photograph image video snap snapshot selfie")
-"""What is sent and seen: "that photo" is understood without what was said before."""
+"""Things that are sent and seen: "that photo" is understood without what was said before."""
 _AROUND: Final = words("company firm office team job school city town country area neighbourhood house flat apartment")
 """Where somebody is who says "this": "at this company since 2019"."""
 _DESCRIBES: Final = frozenset({"amod", "compound", "relcl", "acl", "prep"})
@@ -46,7 +46,7 @@ _COMPLEMENTS: Final = frozenset({"prep", "pobj", "acomp", "attr", "dobj", "npadv
 _TOGETHER: Final = (" each other", " one another", " as a team", " together", " us all ", " us both ")
 _JOINTS: Final = words("and but or so plus , ; - – —")
 _BEFORE_A_THING: Final = words("the a an my our your their its")
-"""What a clause does not end with unless its speaker broke off: "I'm at the uh"."""
+"""Words that a clause does not end with unless its speaker broke off: "I'm at the uh"."""
 _ALONE: Final = words("do did does have has am was will would can is are were too")
 
 

@@ -1,4 +1,4 @@
-"""What somebody puts right right after saying it: "*255 sorry", "at 10, not 9", told with what it corrects."""
+"""Corrections right after what they correct, and told with it: "*255 sorry", "at 10, not 9"."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STARRED: Final = re.compile(r"\*\s?\w|\w\*(?!\w)")
 _DATE: Final = re.compile(rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.title() for month in MONTHS)}) \d{{4}}\b")
 """A resolved date, as summaries have it: "26 September 2026"."""
 _BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
-"""What was resolved and stands beside the words: "on Friday [9 October 2026]"."""
+"""A resolved day that stands beside the words: "on Friday [9 October 2026]"."""
 _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
 """A day of a month by itself: "26th"."""
 _FILLERS: Final = words(

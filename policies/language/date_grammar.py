@@ -49,7 +49,7 @@ HINT: Final = re.compile(
     rf"\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
     re.IGNORECASE,
 )
-"""What every text with a date has: "3", "next week"."""
+"""A hint that every text with a date has: "3", "next week"."""
 
 
 @dataclass(frozen=True)

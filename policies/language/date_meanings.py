@@ -1,4 +1,4 @@
-"""What a date means, seen from a day: each form of `date_grammar` read as a span of the calendar."""
+"""Meanings of dates, seen from a day: each form of `date_grammar` read as a span of the calendar."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _THAT_YEAR: Final = {"last": -1, "this": 0, "next": 1}
 _VAGUE: Final = frozenset({"few", "couple", "several"})
 _ORDINALS: Final = {word: number for number, word in enumerate(SPELLED, 1)} | {"last": -1}
 _YEARLY = re.compile(r"\b(?:birthday|bday|b-day|anniversary|born)\b", re.IGNORECASE)
-"""What comes back each year at its date: "her birthday on 3 May"."""
+"""Things that come back each year at their date: "her birthday on 3 May"."""
 _BY = re.compile(r"\b(?:by|before) the $", re.IGNORECASE)
 """A date that is a limit: "finish by the " 5th."""
 

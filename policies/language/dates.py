@@ -39,7 +39,7 @@ _RECURS = re.compile(
     r"(?: other| second| third| single| last)? $",
     re.IGNORECASE,
 )
-"""What makes a habit of the date behind it: "every "."""
+"""Words that make a habit of the date behind them: "every "."""
 _CLOCK = re.compile(
     r"[ ,]{0,2}(?:at )?(\d{1,2})(?::(\d\d))? ?(am|pm|a\.m|p\.m|o'clock)\b|[ ,]{0,2}at (\d{1,2})(?::(\d\d))?\b", re.I
 )
@@ -49,11 +49,11 @@ _BEFORE_MONTH = re.compile(
     r"through)[ -]$",
     re.IGNORECASE,
 )
-"""What shows that "may" and "march" are months: "since " March."""
+"""Words before which "may" and "march" are months: "since " March."""
 _ON_A_DAY = re.compile(
     r"\b(?:on|by|until|till?|since|before|after|from|the|am|bis|ab|seit|vom|zum|der)[ ]$", re.IGNORECASE
 )
-"""What shows that numbers are a day: "on " 3.5."""
+"""Words before which numbers are a day: "on " 3.5."""
 
 
 def find_dates(

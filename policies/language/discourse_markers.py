@@ -1,4 +1,4 @@
-"""What only opens or ends a sentence, and tells nothing: "well, ...", "... lol", smileys."""
+"""Discourse markers, which only open or end a sentence and tell nothing: "well, ...", "... lol", smileys."""
 
 from __future__ import annotations
 

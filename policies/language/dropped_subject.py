@@ -20,7 +20,7 @@ GOING_ON: Final = (
     r"enjoying|living|dating|seeing|renting|saving|training|moving|raising|expecting|recovering|studying|watching|reading|"
     r"playing|learning|listening|hoping)"
 )
-"""What one is at, or soon will be: "joining TCS in May"."""
+"""Verbs of what one is at, or soon will be: "joining TCS in May"."""
 _FEWEST: Final = 3
 _STATES: Final = words("own live commute reside rent lodge")
 """Verbs of how things are that nobody asks an assistant to do."""
@@ -30,7 +30,7 @@ _DONE_ONCE: Final = words(
     "look go seat think chat drink break rest breath read listen talk word try taste nap bite sip guess day night week "
     "weekend one evening fun ready your you"
 )
-"""What one is asked to have: "have a look"."""
+"""Nouns that one is asked to have: "have a look"."""
 
 
 def states_own(parsed: Parsed) -> bool:

@@ -1,4 +1,5 @@
-"""What the heads see of an utterance: its words and letters by their hash, and some flags of text and parse."""
+"""The features of an utterance that the heads see: its words and letters by their hash, and some flags of text and
+parse."""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ def _parse_features(parsed: Parsed) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What an utterance has: blocks of places by their name, and the names of its flags.
+    """The features of an utterance: blocks of places by their name, and the names of its flags.
 
     Every place of a block counts `BLOCKS[name] / sqrt(places in it)`, every flag `FLAG_WEIGHT`.
     """

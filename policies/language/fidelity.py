@@ -1,4 +1,4 @@
-"""Whether a summary says what its speaker said and nothing else."""
+"""Fidelity: check that a summary says what its speaker said and nothing else."""
 
 from __future__ import annotations
 

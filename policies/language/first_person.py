@@ -1,4 +1,4 @@
-"""What a speaker says that they are, have, do or think."""
+"""Words of the first person: what a speaker says that they are, have, do or think."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ _ONCE: Final = words(
     "appointment interview flight exam test wedding funeral party deadline surgery operation viewing train trip final "
     "concert hearing delivery date visit checkup birthday graduation game match gig ferry"
 )
-"""What there is one of on its day: "a Friday interview"; another thing that a weekday names comes back each week."""
+"""Things of which there is one on its day: "a Friday interview"; another thing that a weekday names comes back each
+week."""
 _MODIFIES: Final = frozenset({"compound", "amod", "nmod"})
 
 

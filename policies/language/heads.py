@@ -1,4 +1,4 @@
-"""What the heads say of an utterance: is it worth a memory, what does it order, whose words are these.
+"""The heads' judgement of an utterance: is it worth a memory, what does it order, whose words are these.
 
 The heads are logistic regressions that `python -m benchmarks.fit_heads` fits on utterances of our own;
 docs/reference/heads.md has the features, the data and how right they are on authors held out of the fit.
@@ -38,7 +38,7 @@ _FILE: Final = "heads.npz"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the heads say of one utterance. Numbers are probabilities, 0 to 1; `..._sure` is that of the label named.
+    """The heads' judgement of one utterance. Numbers are probabilities, 0 to 1; `..._sure` is that of the label named.
 
     `worth` is that somebody would like it on their memory page in a month, `planted` that it wants the assistant to
     keep an order that is not the user's own, `news` that something is told to be otherwise than it was. `intents` has

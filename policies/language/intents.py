@@ -29,7 +29,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Forms:
-    """What one language has: forms, and classes of words around them as patterns that match a whole text."""
+    """The table of one language: forms, and classes of words around them as patterns that match a whole text."""
 
     forms: tuple[Form, ...]
     opener: re.Pattern[str]

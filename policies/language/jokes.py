@@ -1,4 +1,4 @@
-"""What is said in fun: what one laughs at or takes back as a joke, and numbers that hardly anybody can mean."""
+"""Words said in fun: what one laughs at or takes back as a joke, and numbers that hardly anybody can mean."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _AGE: Final = re.compile(
     r"(?: (?:now|today|already|years?))?(?=\W*(?:\Z|[.,;!]))",
     re.IGNORECASE,
 )
-"""What somebody says of their age: "I'm 97 now"."""
+"""Statements of one's age: "I'm 97 now"."""
 _OLDEST: Final = 90
 _MOST: Final = {content(unit): most for units, most in _FEW_HAVE_MORE for unit in words(units)}
-"""What hardly anybody has more of, by what is counted."""
+"""The most that anybody is likely to have, by what is counted."""
 
 
 def is_kidding(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a speaker says of themselves, told of them: "I've two cats" -> "Maya has two cats".
+"""Narration: tell of a speaker what they say of themselves: "I've two cats" -> "Maya has two cats".
 
 Told only where the parse carries it: a clause with its own subject and finite verb, every word of the speaker found
 again or inflected. What is not told so is for its caller to quote.
@@ -40,7 +40,7 @@ class Narrator:
     assistant: str | None = None
     named: bool = False
     by_name: bool = field(default=False)
-    """Whether "they" would be taken for others that the text speaks of."""
+    """True where "they" would be taken for others that the text speaks of."""
 
     def mention(self, case: str) -> str:
         """Return how to refer to the speaker here: by name the first time, as "they" afterwards."""
@@ -95,7 +95,7 @@ def _finite(tokens: tuple[Token, ...], subject: int) -> int | None:
 
 
 class UnsureError(AfterturnError):
-    """What the parse does not carry."""
+    """A sentence that the parse does not carry."""
 
 
 class _Writer:

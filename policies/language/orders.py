@@ -1,4 +1,4 @@
-"""What a user orders their memory to do: remember, remind, forget, pin, keep private, stop, and the rest.
+"""Orders of a user to their memory: remember, remind, forget, pin, keep private, stop, and the rest.
 
 Forms of the table (`intents`) give an order where they begin a clause of the user's own words; the head is the second
 opinion, and finds those that no form has. What stands in quotation marks, in pasted text, after a task's colon or in
@@ -54,7 +54,7 @@ _HIDDEN: Final = "_"
 _QUOTED: Final = re.compile(
     r"\"[^\"\n]{1,2000}(?:\"|\Z)|“[^”]{1,2000}(?:”|\Z)|«[^»]{1,2000}»|„[^“”\"]{1,2000}[“”\"]|「[^」]{1,2000}」|(?<!\w)'\S[^'\n]{1,400}'(?!\w)"
 )
-"""What is quoted, to the end where its mark is missing: "she said “forget my job”"."""
+"""A quotation, to the end where its mark is missing: "she said “forget my job”"."""
 _COLON: Final = re.compile(r"[:：](?=\s|[^\W\d])")
 """A colon after which something is said, none inside a time: "write this: hello"."""
 _BOUNDARY: Final = re.compile(
@@ -66,7 +66,7 @@ _TAG_QUESTION: Final = re.compile(
     r"\s(?:yeah|yes|ok|okay|k|right|alright|please|pls|plz|(?:will|would|could|can) you))\s?[?？]\Z",
     re.IGNORECASE,
 )
-"""What makes no question of an order: ", capisce?", "forget my job, would you?"."""
+"""Tags that make no question of an order: ", capisce?", "forget my job, would you?"."""
 _JOINED: Final = re.compile(r"(?:and|so|then|y|und|et)\s", re.IGNORECASE)
 """A clause that is joined to the one before it: "and forget my job"."""
 
@@ -90,9 +90,9 @@ class Order:
     end: int
     sure: bool = False
     closed: bool = False
-    """Whether its form goes on behind what it is about, so that nothing after that belongs to it."""
+    """True where its form goes on behind what it is about, so that nothing after that belongs to it."""
     of_conversation: bool = False
-    """Whether it is about all of the conversation in which it stands: "don't save this chat"."""
+    """True where it is about all of the conversation in which it stands: "don't save this chat"."""
 
 
 def orders_of(text: str, before: str = "", language: str | None = None) -> tuple[Order, ...]:

@@ -45,7 +45,7 @@ _REACTION = re.compile(
     r"wonderful|amazing|awesome|fantastic)|fun|you)|how about "
     r"you|what about you)"
 )
-"""What is said of what the other said, not of oneself: "i hope you feel better", "sounds great"."""
+"""Reactions to what the other said, not of oneself: "i hope you feel better", "sounds great"."""
 _EXCLAIM = re.compile(
     r"^(?:oh |ah |aw+ |hey |well |haha\w* |yeah,? |yes,? |no,? )?(?:wow|awesome|that(?:'s| is| "
     r"was| sounds| must| would|s)|this (?:is|looks)|it(?:'s| is|s)|sounds|what an?|how "
@@ -71,7 +71,7 @@ _NUMBER = re.compile(
 _NAME = re.compile(r"(?<![.!?])(?<!^) (?!I\b|I'|OK\b|LOL\b|Oh\b|TV\b|Hi\b)[A-Z][a-zA-Z]+")
 """A capital that begins no sentence: "with Anna"."""
 _MY = re.compile(r"\b(?:my|our) (?:[a-z]+ ){0,2}?([a-z]+)")
-"""What is the speaker's own, by its last word: "my old car"."""
+"""Things that are the speaker's own, by their last word: "my old car"."""
 
 
 _SUGGESTION = re.compile(
@@ -79,12 +79,12 @@ _SUGGESTION = re.compile(
     r"can|i can (?:help|show|send|bring|teach)|i'll (?:send|bring|let|check|give|show|try|have to|"
     r"be sure|keep|look))\b"
 )
-"""What the other might do, or the two together: "you should try it"."""
+"""Suggestions of what the other might do, or the two together: "you should try it"."""
 _IDENTITY = re.compile(
     r"\b(?:i'm|im|i am|we're|we are|i'm not|i am not) (?:also |only |just |actually |still |now |currently )*"
     r"(?:an?|from|allergic|married|single|born|retired|scared|afraid|\d+)\b"
 )
-"""What somebody is: "i'm a nurse", "i am allergic"."""
+"""Statements of what somebody is: "i'm a nurse", "i am allergic"."""
 _TASK = re.compile(
     r"(?:please |can you |could you )?(?:write|tell|give|show|help|make|create|generate|find|list|explain|translate|"
     r"suggest|recommend|draft|rewrite|summari[sz]e|book|plan|calculate|fix|correct|check|define|describe) "
@@ -171,7 +171,7 @@ POINTS: Final[Mapping[str, float]] = {
     "impersonal": -1.5,
     "task": -2.0,
 }
-"""What each rule counts, in quarters: set by hand from what it means, and then checked (see `WORTH_KEEPING`)."""
+"""The weight of each rule, in quarters: set by hand from what it means, and then checked (see `WORTH_KEEPING`)."""
 _BASE = 0.5
 
 

@@ -1,4 +1,4 @@
-"""What stays true of a memory that said several things when one of them changed."""
+"""The remainder of a memory that said several things, when one of them changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GOES_WITH: Final = {
     "marital_status": "partner",
     "field_of_study": "school",
 }
-"""What is told together with something else and may have ended with it: who left a firm may have another job now."""
+"""Attributes told together with another that may have ended with it: who left a firm may have another job now."""
 _TOLD: Final = {
     "age": "is {object}",
     "height": "is {object} tall",

@@ -25,19 +25,19 @@ _MOST_CLAUSES: Final = 6
 _SENTENCE: Final = re.compile(r"[^\n]+?(?:[.!?…]{1,4}[\"'”»)\]]{0,2}(?=\s|\Z)|(?=\n|\Z))")
 """A sentence of a line, with its end: "He left."."""
 _COLON: Final = re.compile(r"[:：](?=\s|[^\W\d]|[\"“„«'‘]|\Z)|\s[–—-](?=\s)")
-"""What stands between who speaks and what they say: "Anna: hello"."""
+"""The mark between who speaks and what they say: "Anna: hello"."""
 _COMMA: Final = re.compile(r",\s")
 """The same, as a comma: "she said, hello"."""
 _CLAUSE: Final = re.compile(r"(?:[,;]|\s[–—-]|\s(?:and|but|so|then))\s+", re.IGNORECASE)
 """Where a clause of a sentence begins: "I quit and she said"."""
 _OPENS: Final = re.compile(r"[\s:：–—-]*")
-"""What stands before the words that are quoted: ": "."""
+"""Marks before the words that are quoted: ": "."""
 _QUOTATION: Final = re.compile(
     r"\"[^\"]{1,4000}\"|“[^”]{1,4000}”|„[^“”]{1,4000}[“”]|«[^»]{1,4000}»|(?<!\w)['‘]\S.{1,400}?(?<=\S)['’](?!\w)"
 )
 """Words in quotation marks: "she said “I live in Rome”"."""
 _REMARK: Final = re.compile(r"\s{0,3}\([^)\n]{1,200}\)")
-"""What is said in brackets of the text that stands before it: " (from my novel)"."""
+"""A remark in brackets on the text that stands before it: " (from my novel)"."""
 _LABEL: Final = re.compile(
     r"\s{0,4}(?:\[[^\]\n]{1,30}\]\s?)?(?P<who>[^\W\d_][\w'. -]{0,24}?)(?: ?\([^)\n]{1,20}\))?[:>](?:\s|\Z)"
 )

@@ -1,4 +1,4 @@
-"""What a question or a task tells in passing: "We're off to Japan, what do I pack?"."""
+"""Statements that a question or a task makes in passing: "We're off to Japan, what do I pack?"."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _MAX_CHARS = 16_000
 _FENCE = re.compile(r"```[^`]*(?:```|\Z)|~~~[^~]*(?:~~~|\Z)")
 """A block of code, to the end where its fence is missing: "```x = 1```"."""
 _ASIDE = re.compile(r"\[[^\[\]\n]{0,400}\]|<[^<>\n]{1,200}>")
-"""What is no prose, in brackets: "[shares a photo]", "<br>"."""
+"""Asides in brackets, which are no prose: "[shares a photo]", "<br>"."""
 _INLINE_CODE = re.compile(r"`[^`\n]{1,300}`")
 """Code in a sentence: "`rm -rf`"."""
 _CODE_LINE = re.compile(
@@ -46,7 +46,7 @@ _ABBREVIATION = re.compile(
     r"u\.k|[a-z])|^\d{1,2})$",
     re.IGNORECASE,
 )
-"""What a full stop follows inside a sentence: "dr", "e.g"."""
+"""Abbreviations, which a full stop follows inside a sentence: "dr", "e.g"."""
 
 
 def words(text: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Whether a sentence may be told of its speaker, or is to be quoted."""
+"""Decide whether a sentence may be told of its speaker, or is to be quoted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from policies.language.parse import Parsed, Token
 from policies.language.sentences import words
 
 _CUT_OFF: Final = frozenset({"d", "ll", "m", "ve", "re", "nt"})
-"""What a parser cuts from "wed" and "well" as if it were "we'd" and "we'll"."""
+"""Endings that a parser cuts from "wed" and "well" as if it were "we'd" and "we'll"."""
 _QUOTES: Final = frozenset({'"', "``", "''", "“", "”", "'", "‘"})
 _ANYONE: Final = words("if when you whenever how once as thank")
 

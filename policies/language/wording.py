@@ -1,4 +1,4 @@
-"""What a sentence says, as far as words show: content, numbers, names, polarity, and cues of change."""
+"""The wording of a sentence: content, numbers, names, polarity, and cues of change."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ _STOPS: Final = lexicon.STOP_WORDS
 _PARTICLES: Final = frozenset(word for pair in lexicon.PARTICLES for word in pair)
 _DOUBTS: Final = frozenset(["can", "could", "may", "might", "must", "shall", "should", "will", "would", "if", "or"])
 DENIED: Final = "not "
-"""What stands before a word of `in_turn` that is denied."""
+"""The mark before a word of `in_turn` that is denied."""
 _BEARERS: Final = contents(lexicon.BEARERS)
 MEASURES: Final = contents(
     ["$", "€", "£", "%", "km", "kg", "mile", "hour", "minute", "day", "week", "month", "meter", "gram", "pound"]
@@ -138,7 +138,7 @@ MEASURES: Final = contents(
 
 
 _NAMELESS: Final = "user"
-"""What stands in the place of the user's name: a word that says nothing."""
+"""The stand-in for the user's name: a word that says nothing."""
 
 
 def without_quotation(text: str) -> str:

@@ -1,1 +1,1 @@
-"""What must not be kept or obeyed: secrets, personal identifiers, planted instructions."""
+"""Privacy, of what must not be kept or obeyed: secrets, personal identifiers, planted instructions."""

@@ -29,7 +29,7 @@ _GOES_ON: Final = word_set(
     so is was street st today tomorrow yesterday tonight please now then again across opposite behind between close apt
     suite flat floor"""
 )
-"""What may follow a house number; "moved to Berlin 2 years ago" names no house."""
+"""Words that may follow a house number; "moved to Berlin 2 years ago" names no house."""
 _STREET: Final = (
     r"(?:Streets?|St|Str|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Place|Pl|Squares?|Sq|"
     r"Terrace|Close|"
@@ -51,7 +51,7 @@ _CAP: Final = r"(?:[^\W\d_a-z][\w.'’-]{0,24})"
 _INNER: Final = r"(?:(?!(?:is|on|in|at|and|for|since|with|to|by|until|from|are|was)\b)[\w.'’-]{2,24})"
 _UNIT: Final = r"(?:Apt|Apartment|Suite|Ste|Unit|Flat|Whg|App|Lok)\b\.?\s{0,2}#?\s?"
 _HOUSE: Final = r"(?:House|Court|Towers?|Mansions?|Buildings?|Lodge|Heights|Residences?|Apartments?)"
-"""What a house with a name of its own is."""
+"""Nouns of a house with a name of its own."""
 _PREP: Final = (
     "(?:"
     + "|".join(

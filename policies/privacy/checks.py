@@ -1,4 +1,4 @@
-"""What tells a card, an account, a key or a password from other numbers and words."""
+"""Checks that tell a card, an account, a key or a password from other numbers and words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be kept of a document: secrets masked, and whether it has instructions to a machine planted in it.
+"""Screening of documents: secrets masked, and whether it has instructions to a machine planted in it.
 
 A document is no utterance: a textbook orders its reader about on every page, and a story has people who do. So one sign
 of an instruction is none here: it takes two different ones within a few sentences.

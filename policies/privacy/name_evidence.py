@@ -18,7 +18,7 @@ _WHOSE: Final = (
     r"le|il mio|il|la mia|meu|minha|o|mój|moja|mojego|mojej|nasz|nasza|mijn|onze|de)"
 )
 _BEHIND_A_ROLE: Final = re.compile(rf"\b{_WHOSE}(?: [\w-]+)? [^\W\d_][\w-]{{2,24}},? \Z", re.IGNORECASE)
-"""What somebody is to the speaker, before their name: "Ma collègue ", "our sub-editor "."""
+"""The role of somebody for the speaker, before their name: "Ma collègue ", "our sub-editor "."""
 _BEHIND_A_TITLE: Final = re.compile(
     r"\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Sir|Lady|Father|Sister|Brother|Coach|Aunt|Auntie|Aunty|Uncle|Cousin|Old|Poor|Big|"
     r"Little|Frau|Herrn?|Señora?|Sra?|Don|Doña|Madame|Monsieur|Mme|Pani?|Signora?|Mevrouw|Meneer|Tante|Onkel|Oma|Opa|"
@@ -40,7 +40,7 @@ _GERMAN_LEAD: Final = re.compile(
     r"(?:von|bei|mit|für|und) |Frau |Herrn? )+",
     re.IGNORECASE,
 )
-"""What stands before a name in German, where all nouns have capital letters: "Der Sohn von Frau "."""
+"""Words before a name in German, where all nouns have capital letters: "Der Sohn von Frau "."""
 _OPENS: Final = re.compile(r"(?:\A|[.!?:,;] |\b(?:bei|mit|von|für|und) )[\"“„' ]*\Z", re.IGNORECASE)
 """Where a German noun without an article is likely a name: "Bei "."""
 _DOES: Final = re.compile(r",? [a-zß-öø-ÿ]")
@@ -48,7 +48,7 @@ _DOES: Final = re.compile(r",? [a-zß-öø-ÿ]")
 _INITIALS: Final = re.compile(r"(?<![\w.])(?:[^\W\d_a-zß-öø-ÿ]\.){1,3}(?= [a-zß-öø-ÿ])")
 """Initials in place of a name: "T.K. called"."""
 _OPENING: Final = "\"“„' "
-"""What may stand before the first word of a sentence."""
+"""Characters that may stand before the first word of a sentence."""
 _NEAR_CHARS: Final = 80
 """How much is read before and behind a name."""
 

@@ -24,7 +24,7 @@ _RUN: Final = re.compile(rf"(?<![\w’'-]){_PART}{_NICK}(?:[ ](?:{_PARTICLE}[ -]
 """A name in capitals, with its particles: "Anna van Dijk"."""
 _LOWER: Final = r"[^\W\d_]\w{0,24}(?:[’'](?!s\b)\w{1,24})?(?:-\w{1,24}){0,3}"
 _HANDLE: Final = re.compile(r"(?<![\w.])@[^\W_][\w.-]{1,38}\w")
-"""What somebody is called where people write: "@bigjoe92"."""
+"""A handle, by which somebody is called where people write: "@bigjoe92"."""
 _LEAD_CHARS: Final = 32
 _LED: Final = re.compile(
     r"(?:\b[^\W\d_a-zß-öø-ÿ]\.[ -]?|\b(?!(?:y|e|al|el|de|da|di|du|das|zu|zum|dos)\s)" + _PARTICLE + r"\s)+\Z"
@@ -64,9 +64,9 @@ _SUBJECT: Final = re.compile(
 _OWNER: Final = re.compile(rf"(?<![\w’'-])(?P<name>{_LOWER}(?: {_LOWER}){{0,3}})['’]s (?P<rest>[^,;.!?]{{0,32}})")
 """A name of whose something is: "jonas's diagnosis"."""
 _OF_KIN: Final = re.compile(rf",? (?:my|our|[\w]+['’]s) (?:[\w-]+ )?(?:{'|'.join(sorted(KIN))})\b", re.IGNORECASE)
-"""What follows somebody who is then said to be whose: "Karin, Maya's sister"."""
+"""The words after a name that say whose somebody is: "Karin, Maya's sister"."""
 _TITLED: Final = re.compile(r"(?:mr|mrs|ms|dr|miss|prof|sir|old|young|poor|dear)\.?\Z", re.IGNORECASE)
-"""What stands before a name and is no part of it: "dr", "poor"."""
+"""Titles, which stand before a name and are no part of it: "dr", "poor"."""
 _THIRD_PERSON: Final = re.compile(r" [a-z]{2,24}(?:s|ed)\b")
 """A verb of somebody else behind their name: " wears"."""
 _SOMEWHERE: Final = r"(?:from|at|in|over|down|next) "

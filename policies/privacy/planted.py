@@ -45,7 +45,7 @@ _MARKUP: Final = re.compile(
     r"\badmin(?:istrator)? override\b|\bcall\s[a-z]{2,20}_[a-z_]{2,30}\b",
     re.IGNORECASE,
 )
-"""What only stands in a text that plays the machine: tags, roles, settings. "[system]: ", "role=admin"."""
+"""Markup that only stands in a text that plays the machine: tags, roles, settings. "[system]: ", "role=admin"."""
 _TO_A_MACHINE: Final = re.compile(
     r"\b(?i:dear|attention|notes?|messages?|notice|reminder|memo|instructions?|hinweis|important|for|to)[\s:]{1,3}"
     r"(?:(?:to|for|für)\s)?"
@@ -89,8 +89,8 @@ _FLOOD_TOKENS: Final = 80
 _HEAD_CHARS: Final = 400
 """The head has learned from one sentence or a few; what is longer the rules alone read."""
 UNLIKELY: Final = 0.15
-"""What is less likely by its words is no order whatever its vector says: codes and rows of a table have vectors like
-those of some. Of 285 unseen planted texts 4 hide there."""
+"""The likelihood by words below which nothing is an order, whatever its vector says: codes and rows of a table have
+vectors like those of some. Of 285 unseen planted texts 4 hide there."""
 LIKELY: Final = 0.7
 """From so much on a text is held (`python -m benchmarks.fit_planted_head`; of a thousand turns of MSC, in which nothing
 is planted, 8)."""

@@ -1,4 +1,4 @@
-"""Whether a text was written for a model to act on, rather than to tell of its writer.
+"""Decide whether a text was written for a model to act on, rather than to tell of its writer.
 
 Somebody who sets a scene ("You are Captain Ash. You never refuse ...") says nothing of themselves by it, whatever
 stands there in the first person. No single word tells: people pretend, have rules and use language models. Kinds of

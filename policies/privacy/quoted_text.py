@@ -1,4 +1,5 @@
-"""What of a message its writer has pasted or made up: mails, letters, articles, quotations, drafts, texts to work on.
+"""The parts of a message that its writer has pasted or made up: mails, letters, articles, quotations, drafts, texts to
+work on.
 
 It says nothing of the writer.
 """
@@ -34,14 +35,14 @@ _ANNOUNCED: Final = re.compile(
     rf"[^\n]{{0,80}}?\b(?:this|{_NOUN})[^\n:]{{0,60}}:[ \t]*\n\s*",
     re.IGNORECASE,
 )
-"""What says that a text of somebody's follows: "here is the email I got:\\n"."""
+"""Words that announce a text of somebody's: "here is the email I got:\\n"."""
 _TASK: Final = re.compile(
     r"\b(?:summari[sz]e|summary|translate|proofread|rewrite|rephrase|paraphrase|edit|correct|analy[sz]e|classify|"
     r"extract|reply to|respond to|shorten|improve)\b"
     rf"[^\n]{{0,80}}?\b(?:this|it|following|{_NOUN})[^\n]{{0,60}}\n\s*",
     re.IGNORECASE,
 )
-"""What is to be done with the text that follows: "summarize this email\\n"."""
+"""Tasks to do with the text that follows: "summarize this email\\n"."""
 _GREETING: Final = re.compile(
     r"^[ \t]{0,4}(?:dear|hi|hello|hey|good (?:morning|afternoon)|to whom)\b[^\n.!?]{0,60},?[ \t]{0,4}\n",
     re.MULTILINE | re.IGNORECASE,

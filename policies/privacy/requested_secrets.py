@@ -14,7 +14,7 @@ from schema import Message
 _MASK: Final = "[secret]"
 _READ_CHARS: Final = 400
 _SHORT_CLAUSE: Final = 60
-"""What completes a secret is short; a longer clause is a new statement."""
+"""Characters of a clause that may complete a secret; a longer clause is a new statement."""
 _NAMED: Final = (
     *PASSWORDS, *PINS, *CODES, "the secret", "cvv", "cvc", "seed phrase", "recovery phrase", "secret words",
         "private key", "secret key",
@@ -36,7 +36,7 @@ _WHAT_IS_IT: Final = re.compile(r"\bwhat(?:['’]s| is| was) it\b[^\n.!?]{0,30}[
 _OTHER_THINGS: Final = re.compile(
     r"\s?(?:manager|policy|strength|hint|reset|generator|protected|rules?|for (?:a|the) (?:game|film))", re.IGNORECASE
 )
-"""What makes of the name of a secret that of another thing: "password manager", by its " manager"."""
+"""Words that make of the name of a secret that of another thing: "password manager", by its " manager"."""
 _LAST_SENTENCE: Final = re.compile(r"[^\n.!?]{1,300}[?.!:\s]{0,4}\Z")
 """The last sentence of a message: "Hi. What is your PIN?"."""
 _UNFINISHED: Final = re.compile(

@@ -1,4 +1,4 @@
-"""What must not be kept of a text, as rules with names, and the one engine that runs them."""
+"""Rules on what must not be kept of a text, with names, and the one engine that runs them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Rule:
     point: bool = False
     numeric: bool = False
     first_runs: frozenset[str] = field(init=False)
-    """What of letters and digits the labels begin with that stand as whole words."""
+    """The runs of letters and digits that the labels begin with which stand as whole words."""
     dense_labels: tuple[str, ...] = field(init=False)
     """The labels that may stand anywhere."""
 

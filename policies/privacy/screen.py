@@ -1,4 +1,4 @@
-"""What may be kept of a text: nothing secret, nothing planted, personal identifiers masked."""
+"""Screening of texts, for what may be kept: nothing secret, nothing planted, personal identifiers masked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REMEMBERED_CHARS: Final = 2_000
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 """A word of two letters or more: "is"."""
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
-"""What stands in the place of what was masked: "[email]"."""
+"""The placeholder of what was masked: "[email]"."""
 _SECRET: Final = "[secret]"
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
 """The end of a sentence or a line: "Done. Next"."""

@@ -128,7 +128,7 @@ _PART_OF: Final = (
     r"(?:card|visa|mastercard|amex|maestro|pin|puk|ssn|account|iban|code|combination|combo)(?: number)?\b"
     r"(?:\s(?:is|are|being)|\s?[:=])\s{0,2}"
 )
-"""What says that a part of a number follows: "the first half of my card number: "."""
+"""Words that announce a part of a number: "the first half of my card number: "."""
 _PARTIAL: Final = rf"(?P<value>\d(?:[ -]?\d){{1,11}}|{DIGIT_WORD}(?:[ ,-]{{1,2}}{DIGIT_WORD}){{1,11}})(?![\w%]|[.,:]\d)"
 _TYPED: Final = r"\b(?:dial|punch(?:es|ed)?(?:\sin)?|press(?:es)?|types?|taps?|keys?\sin|enters?)\s(?:in\s)?"
 _CARD_DIGITS: Final = r"\d(?:[ \t\n._/*-]{0,3}\d){11,18}"

@@ -18,7 +18,7 @@ _SPOKEN_OF: Final = re.compile(
     r"crypto\w{0,8}|bitcoin|btc|ethereum|blockchain)\b",
     re.IGNORECASE,
 )
-"""That a wallet or its words are spoken of: "my seed phrase"."""
+"""Words that speak of a wallet or its phrase: "my seed phrase"."""
 _LABELLED: Final = re.compile(
     r"\b(?:seed|recovery|mnemonic|backup|wallet|secret)\s+(?:phrase|words?)\b[^\n.!?:=]{0,40}?(?:\bis\b|\bare\b|:|=)"
     r"\s{0,3}[\"'“]?(?P<value>[a-z]{3,12}(?:[ ,]{1,2}[a-z]{3,12}){3,23})",

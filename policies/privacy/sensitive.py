@@ -1,4 +1,4 @@
-"""What is sensitive about a person: the special categories of personal data, as people speak of them.
+"""Sensitive data about a person: the special categories of personal data, as people speak of them.
 
 The categories are those of the General Data Protection Regulation, articles 9 and 10 (health, sex life and orientation,
 religion, politics, origin, crime); money is no such category, and is here because people ask for it to be left out.
@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 SPECIAL: Final = ("health", "health_elsewhere", "sexuality", "religion", "politics", "origin", "crime")
-"""What other people's sensitive data is."""
+"""The categories of other people's sensitive data."""
 
 
 def _words(stems: str) -> re.Pattern[str]:
@@ -78,7 +78,7 @@ _SUBJECT_MATTER: Final = re.compile(
     r"charit\w+|fundrais\w+|awareness|campaign\w*|novels?|books?|films?|series|podcasts?|documentar\w+|museum|insurance)\b",
     re.IGNORECASE,
 )
-"""What makes a word before it one of work or of reading: "cancer researcher"."""
+"""Words that make one before them a word of work or of reading: "cancer researcher"."""
 _CALLED: Final = {
     name: kind
     for kind, names in {

@@ -28,7 +28,7 @@ LIKELY: Final = 0.6
 SURELY: Final = 0.85
 """And from which where no word of the sentence is said of such things, or those that are seem to be of the user."""
 SOMEBODY: Final = "Xx"
-"""What the head reads in place of every name of another: who it is tells nothing."""
+"""The name that the head reads in place of every name of another: who it is tells nothing."""
 _SOMEBODY_ELSE: Final = SOMEBODY.lower()
 _FILE: Final = "sensitive_head.npz"
 _WORDS: Final = "sensitive_words.toml"

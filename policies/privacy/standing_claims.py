@@ -124,7 +124,7 @@ _TITLE: Final = _shape(
 )
 """A title names a thing: one that orders, or vouches for a user, is none."""
 _ENDING: Final = re.compile(r"\.\w{2,4}\Z")
-"""What a file's name ends with: "notes.pdf"."""
+"""The ending of a file's name: "notes.pdf"."""
 
 
 def names_of(text: str) -> list[str]:

@@ -57,7 +57,7 @@ _KIN: Final = rf"(?:{'|'.join(sorted(NO_NAMES.kin, key=len, reverse=True))}|litt
 _NO_MORE: Final = (
     r"(?![-’'](?!s\b)\w|[ -][^\W\d_a-zß-öø-ÿ][a-zß-öø-ÿ]|\s(?:van|von|de|del|di|da|dos|bin|ibn|al|el|ter)\s)"
 )
-"""What follows the place of a name is no more of the name."""
+"""The end of a name's place: what follows is no more of the name."""
 _ONE_OR_MORE: Final = rf"{re.escape(PLACEHOLDER)}(?:(?:,| and| &|, and) {re.escape(PLACEHOLDER)})*"
 _RELATED: Final = re.compile(
     rf"(?P<relation>\b(?i:{_KIN}))(?:,? (?:who is |is )?(?:called|named)|(?P<comma>,))? {_ONE_OR_MORE}{_NO_MORE}"

@@ -1,4 +1,5 @@
-"""What the head of told secrets sees of a word or number: its form, the words near it, and their classes."""
+"""The features of a word or number that the head of told secrets sees: its form, the words near it, and their
+classes."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def _salt(name: str) -> int:
 
 
 SALTS: Final = np.array([[_salt(f"{role} {kind}") for role in ROLES] for kind in ("any", *KINDS)], dtype=np.uint32)
-"""What parts the hashes of a word by its role, and by the kind of token that is judged; (1 + kinds, roles)."""
+"""Salts that part the hashes of a word by its role, and by the kind of token that is judged; (1 + kinds, roles)."""
 
 
 def place(hashes: NDArray[np.uint32]) -> NDArray[np.intp]:
@@ -118,7 +119,7 @@ def neighbours(tokens: Sequence[Token]) -> list[NDArray[np.uint32]]:
 
 
 EDGE: Final = hashes_of("^", "^")
-"""What stands before the first and after the last token."""
+"""The hashes of what stands before the first and after the last token."""
 
 
 def _form_places(text: str, kind: str, parts: int, *, quoted: bool) -> NDArray[np.intp]:

@@ -13,7 +13,7 @@ Kind = Literal["number", "spoken", "mixed", "word", "mark"]
 """Digits, numbers in words, letters with digits or signs in them, a word, anything else."""
 
 _CHUNK: Final = re.compile(r"\[[a-z_]{2,12}\]|\S{1,128}")
-"""What stands between spaces, and a mask: "Kr4nich&Moor,", "[secret]"."""
+"""A run between spaces, or a mask: "Kr4nich&Moor,", "[secret]"."""
 _MARKS: Final = "\"'“”„‘’«»‹›`.,;:!?()[]{}<>=|–—…&+~/\\"
 _EDGES: Final = re.compile(rf"([{re.escape(_MARKS)}]*)(.*?)([{re.escape(_MARKS)}]*)", re.DOTALL)
 """The marks around a word, and the word: "('tulip'),"."""
@@ -36,7 +36,7 @@ NUMBER_WORDS: Final = word_set(
     soixante cent mille jeden dwa trzy cztery pięć sześć siedem osiem dziewięć"""
 )
 _TIES: Final = frozenset((",", "-", "and", "und", "y", "et"))
-"""What may stand between two numbers of one: "nineteen, four and thirty"."""
+"""Words and marks that may stand between two numbers of one: "nineteen, four and thirty"."""
 _QUOTES: Final = frozenset("\"'“”„‘’«»`")
 
 

@@ -1,4 +1,4 @@
-"""What a tool of an agent is, who calls it, and how a call ends: with an answer or a failure, never with an exception
+"""Tools of an agent, their caller, and the end of a call: with an answer or a failure, never with an exception
 that the agent could not act on."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from schema.wrong_fields import wrong_fields
 
 
 class Arguments(BaseModel):
-    """What a tool is given. What it does not know is refused, so that a misspelt one is not lost."""
+    """The arguments of a tool. What it does not know is refused, so that a misspelt one is not lost."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -47,7 +47,7 @@ class Failure(BaseModel):
 
 
 class Effect(Enum):
-    """What a tool does to what is known."""
+    """The effect of a tool on what is known."""
 
     READS = "reads"
     ADDS = "adds"

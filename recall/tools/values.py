@@ -1,4 +1,4 @@
-"""What the five tools of the "VOS Memory System" are given, and what they answer."""
+"""Arguments and answers of the five tools of the "VOS Memory System"."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CreateMemory(Arguments):
 
 
 class Created(Answer):
-    """What became of a statement; `memory_id` is what says it now, null where no memory of the caller's does."""
+    """Outcome of a statement; `memory_id` is what says it now, null where no memory of the caller's does."""
 
     outcome: Outcome
     memory_id: uuid.UUID | None

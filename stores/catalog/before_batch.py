@@ -40,13 +40,13 @@ class BeforeBatch:
     """State of the catalog that a batch of turns is looked at with."""
 
     noted: list[Memory]
-    """What the hot path noted of the turns and nobody has settled."""
+    """The memories that the hot path noted of the turns and nobody has settled."""
     processed: dict[str, str]
     """The digests of those of the turns that are in the ledger, by turn_id."""
     tombstones: list[Tombstone]
-    """What of the subject was erased."""
+    """The marks of what of the subject was erased."""
     context: Context
-    """What earlier batches left."""
+    """The context that earlier batches left."""
 
 
 class BeforeBatches(Reader):

@@ -41,7 +41,7 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
     """Nothing in it was worth a memory."""
     REFUSED = "refused"
-    """What there was must not be kept."""
+    """Nothing of what there was may be kept."""
     FORGOTTEN = "forgotten"
     """It asked for something to be forgotten."""
     DEAD = "dead"
@@ -147,7 +147,7 @@ class Changes:
     questions: Mapping[str, Question | None] = field(default_factory=dict)
     recent: Mapping[str, tuple[RecentTurn, ...]] = field(default_factory=dict)
     forgets: bool = False
-    """Whether the subject asked for something to be forgotten."""
+    """True where the subject asked for something to be forgotten."""
     reviews: tuple[Review, ...] = ()
     settled: tuple[Settlement, ...] = ()
     withdrawn: tuple[uuid.UUID, ...] = ()
@@ -164,7 +164,7 @@ class Changes:
     windows: tuple[Window, ...] = ()
     """Parts of the sources by which memories are found, too."""
     fact_vectors: bool = False
-    """Whether each fact of what is created or updated has a vector of its own."""
+    """True where each fact of what is created or updated has a vector of its own."""
     stated: tuple[Memory, ...] = ()
     """Memories as they are, whose facts get vectors of their own now."""
 

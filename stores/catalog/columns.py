@@ -48,6 +48,7 @@ STANDING: Final = {
     "sqlite": text("(pinned OR importance >= 0.95 OR json_extract(document, '$.explicit') = 1)"),
     "postgresql": text("(pinned OR importance >= 0.95 OR (document ->> 'explicit') = 'true')"),
 }
-"""What stands in every context block, by the database's name: what is pinned, what somebody asked to be remembered, and
-what is more important than any kind of memory is by itself. A query must say it in these words to use the index."""
+"""The condition on what stands in every context block, by the database's name: what is pinned, what somebody asked to
+be remembered, and what is more important than any kind of memory is by itself. A query must say it in these words to
+use the index."""
 where_standing: Final[dict[str, Any]] = {f"{database}_where": stands for database, stands in STANDING.items()}

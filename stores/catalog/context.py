@@ -48,7 +48,7 @@ PARTS: Final[tuple[Select[Any], ...]] = (
         of_bound_subject(_preferences)
     ),
 )
-"""What the context of some conversations is made of, as rows of what it is, a key, a text and a turn."""
+"""The parts of the context of some conversations, as rows of what it is, a key, a text and a turn."""
 _READ = union_all(*PARTS)
 _CLOSE = delete(_topics).where(of_bound_subject(_topics), _topics.c.agent_id.in_(any_of("agents")))
 _ANSWER = delete(_questions).where(

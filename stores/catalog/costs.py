@@ -1,4 +1,4 @@
-"""What language models were asked for, call by call, as the audit tells it: each of its lines names the tokens of the
+"""Costs of language models, call by call, as the audit tells it: each of its lines names the tokens of the
 one call of its batch. A call of which nothing was kept, changed or refused left no line, and is not in it.
 """
 

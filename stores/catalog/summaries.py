@@ -59,7 +59,7 @@ class Summary:
     said_at: datetime
     live: bool
     group: Labels | str
-    """What decides who may see it: a memory's labels, or of which document it is a chunk."""
+    """The key to who may see it: a memory's labels, or of which document it is a chunk."""
     weight: Weight | None = None
     """None of a chunk: it has no importance and does not fade."""
 

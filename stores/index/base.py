@@ -39,7 +39,7 @@ BESIDE = tuple(family for family in Family if family is not Family.MEMORIES)
 SELECTORS = (Family.WINDOWS, Family.FACTS)
 """The families by which memories are only found."""
 Indexed = Memory | Chunk | Window | StatedFact
-"""What has a vector."""
+"""The kinds of things that have a vector."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from stores.index.base import Vector
 
 T = TypeVar("T")
 REQUEST_BYTES = 16 * 1024 * 1024
-"""What one request carries at most: vendors take 20 MiB or more."""
+"""Bytes that one request carries at most: vendors take 20 MiB or more."""
 BYTES_OF_A_NUMBER_IN_JSON = 24
 _BYTES_OF_A_DOCUMENT = 4096
 

@@ -17,7 +17,7 @@ _MAKING = 0x41465456
 """The advisory lock under which one process at a time makes tables."""
 _NO_SUCH_FILE, _NO_PERMISSION = "58P01", ("42501",)
 _COMPLETE = 'ALTER TABLE "{}" ADD COLUMN IF NOT EXISTS version integer NOT NULL DEFAULT 0'
-"""What a table that an older Afterturn made does not have yet."""
+"""The column that a table of an older Afterturn does not have yet."""
 _M, _EF_CONSTRUCTION = 16, 64
 """pgvector's own defaults, written down so that they stay what was measured."""
 

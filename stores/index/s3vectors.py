@@ -42,7 +42,7 @@ _FIRST_PAGE = 100
 _DOCUMENT = "value_json"
 """The entry whole, in a key that cannot be filtered by: those that can share 2 KB."""
 _MOST_TAGS = 64
-"""That an entry can be found by: with their digests, what can be filtered by stays within 2 KB."""
+"""Tags that an entry can be found by at most: with their digests, what can be filtered by stays within 2 KB."""
 _MODEL_TAG = "afterturn:model"
 _PROBE = "afterturn-doctor"
 

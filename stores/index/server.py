@@ -1,5 +1,5 @@
-"""What indexes on servers of their own share: calls that are tried again, rankings whose ties fall by key, and a look
-at whether all that they do is allowed."""
+"""Common ground of indexes on servers of their own: calls that are tried again, rankings whose ties fall by key, and a
+look at whether all that they do is allowed."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FLOAT32_ERROR = 1e-4
 """More than two float32 dot products of unit vectors of up to some 4,096 numbers can differ from the exact ones."""
 _ROW_OVERHEAD_BYTES = 350
-"""What an entry takes beside its vector: two ids, labels, a set of tags (measured with tracemalloc)."""
+"""Bytes that an entry takes beside its vector: two ids, labels, a set of tags (measured with tracemalloc)."""
 
 
 def microseconds(moment: datetime) -> int:

@@ -22,7 +22,8 @@ _FORMS: tuple[Form, ...] = ("json_schema", "json_object_of_schema", "json_object
 """How an answer of a schema can be asked for, the most reliable first. The second is the dialect of llama.cpp and some
 hosts, `{"type": "json_object", "schema": ...}`."""
 _MAYBE_THE_FORM = frozenset({400, 422, 500, 501})
-"""What endpoints answer to a form that they do not know. llama-cpp-python's server answers 500 to `json_schema`."""
+"""Statuses with which endpoints answer to a form that they do not know. llama-cpp-python's server answers 500 to
+`json_schema`."""
 _THROTTLING = frozenset({429, 529})
 """Too many requests, and Anthropic's "overloaded"."""
 _CUT = "length"

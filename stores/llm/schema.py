@@ -7,10 +7,10 @@ from typing import Any
 
 _DEFINITIONS = "#/$defs/"
 _NOT_IN_STRICT = ("default", "minLength", "maxLength", "pattern", "format", "uniqueItems")
-"""What OpenAI's strict mode refuses or has refused (its guide to structured outputs, "supported schemas"). The answer
-is checked against all of it afterwards anyway."""
+"""Keywords that OpenAI's strict mode refuses or has refused (its guide to structured outputs, "supported schemas"). The
+answer is checked against all of it afterwards anyway."""
 ANSWER = "answer"
-"""What the schema is called where it needs a name."""
+"""The name of the schema where it needs one."""
 
 
 def plain(schema: dict[str, Any]) -> dict[str, Any]:

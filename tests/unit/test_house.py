@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ NOT_SHIPPED = {"benchmarks", "tests"}
 SHIPPED_ALONE = {"clients"}
 MADE_BY_TOOLS = {"__pycache__", "node_modules", "data", "dist", "build"}
 MAX_LINES = 400
+OPENS_NO_DOCSTRING = ("That ", "What ", "Whether ", "It with ")
 
 
 def project() -> dict[str, Any]:
@@ -76,3 +78,25 @@ def test_every_package_and_module_says_what_it_is() -> None:
         if path.suffix == ".py" and not path.read_text().lstrip().startswith(('"""', 'r"""'))
     ]
     assert silent == []
+
+
+def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The docstrings of a module, its classes, its functions, and of what is assigned in them, with their lines."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str(text), lineno=line)):
+                    yield line, text
+
+
+def test_a_docstring_begins_with_what_is_done_or_what_it_is() -> None:
+    asking = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for package in sorted(packages() | SHIPPED_ALONE)
+        for path in own_files(ROOT / package)
+        if path.suffix == ".py"
+        for line, text in docstrings(ast.parse(path.read_text()))
+        if text.strip().startswith(OPENS_NO_DOCSTRING)
+    ]
+    assert asking == []

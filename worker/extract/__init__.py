@@ -1,4 +1,4 @@
-"""What makes candidates of turns."""
+"""Extraction: make candidates of turns."""
 
 from __future__ import annotations
 

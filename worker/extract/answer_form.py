@@ -141,7 +141,7 @@ class ToldTopic(_Told):
 
 
 class Answer(BaseModel):
-    """What a model makes of some turns."""
+    """The answer that a model makes of some turns."""
 
     memories: Annotated[list[ToldMemory], BeforeValidator(_each)]
     forget: Annotated[list[ToldForgetting], BeforeValidator(_objects)] = []

@@ -1,4 +1,4 @@
-"""What an extractor promises."""
+"""The promise of an extractor."""
 
 from __future__ import annotations
 

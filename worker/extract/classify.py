@@ -1,4 +1,4 @@
-"""What a sentence is about, and what sort of memory it makes, by the words of `topics.toml`."""
+"""Classification: tell what a sentence is about, and what sort of memory it makes, by the words of `topics.toml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a user said what a model says they said."""
+"""Evidence: tell whether a user said what a model says they said."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from policies.language.stems import plain
 from worker.extract.prompt_view import ShownTurn
 
 _ELISION: Final = re.compile(r"\[?(?:\.{3,}|…)\]?")
-"""What was left out of a quotation: "[...]"."""
+"""An ellipsis, for what was left out of a quotation: "[...]"."""
 _MARKS: Final = " \t\n.,;:!?\"'()[]*_-–—"
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,]\d+)*")
 """A word or a number: "moved", "3.5"."""

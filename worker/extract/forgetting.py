@@ -1,4 +1,4 @@
-"""What a user wants forgotten, as they say it."""
+"""Wishes to forget, as users say them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _WHOM: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
 _JOINTS_AT_END: Final = re.compile(
     r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE
 )
-"""What joins a sentence to the order behind it: "I moved, so please "."""
+"""Words that join a sentence to the order behind it: "I moved, so please "."""
 _IDLE_BEFORE: Final = re.compile(
     r"(?:(?:oh|hm+|no|nah|wait|sorry|actually|ok|okay|well|hey|please|pls|on second thou?ghts?|never ?mind|nvm|oops|ah|"
     r"you know what|thinking about it|come to think of it|can you|could you|would you|can u)[\s,.!…-]*)+",
     re.IGNORECASE,
 )
-"""What stands before an order and says nothing of what it is about: "oh wait, actually"."""
+"""Words before an order that say nothing of what it is about: "oh wait, actually"."""
 
 
 @dataclass(frozen=True)
 class Forgetting:
-    """What a user wants forgotten, in their own words; everything if `is_all`, what the turn before said if
+    """A wish to forget, in the user's own words; everything if `is_all`, what the turn before said if
     `is_just_said`. In doubt somebody is asked."""
 
     utterance: Utterance

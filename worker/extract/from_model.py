@@ -1,4 +1,4 @@
-"""What is taken of a language model's answer: candidates that the user's own words bear out, and nothing else."""
+"""Candidates from a language model's answer: those that the user's own words bear out, and nothing else."""
 
 from __future__ import annotations
 

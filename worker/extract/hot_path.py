@@ -1,5 +1,5 @@
-"""What the hot path said it would remember, as one more proposal: believed less, and only where the user's words bear
-it out."""
+"""The promise of the hot path of what it would remember, as one more proposal: believed less, and only where the user's
+words bear it out."""
 
 from __future__ import annotations
 

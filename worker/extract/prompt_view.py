@@ -1,4 +1,5 @@
-"""What a language model is shown of some turns: bounded, masked, and in a form that no message can break out of."""
+"""The view that a language model is shown of some turns: bounded, masked, and in a form that no message can break out
+of."""
 
 from __future__ import annotations
 

@@ -17,14 +17,14 @@ _GRIEF: Final = re.compile(
     r"in hospital|hospitali[sz]ed|car (?:crash|accident)|foreclos\w+|evicted)\b",
     re.IGNORECASE,
 )
-"""What weighs on a life: "passed away", "got fired"."""
+"""Events that weigh on a life: "passed away", "got fired"."""
 _JOY: Final = re.compile(
     r"\b(?:got engaged|getting married|got married|expecting (?:a|our|my|their)|got promoted|was "
     r"promoted|got the job|"
     r"graduated|cancer[- ]free|in remission|first prize|dream come true|newborn|gave birth)\b",
     re.IGNORECASE,
 )
-"""What gladdens one: "got engaged"."""
+"""Events that gladden one: "got engaged"."""
 _NEUTRAL_BELOW: Final = 0.05
 
 

@@ -16,7 +16,7 @@ _MAX_JOINED_CHARS: Final = 320
 
 @dataclass
 class Statement:
-    """What is to be one memory: its utterances, the words of an order if it is one, the question that it answers.
+    """The makings of one memory: its utterances, the words of an order if it is one, the question that it answers.
 
     `refers` says whom the first pronoun of an utterance stands for (by its place among them); `quote` that it is to
     be kept in the speaker's words whatever the parse carries, `only_as_news` that it is worth a memory only if it

@@ -1,4 +1,4 @@
-"""What a user stated: utterances that belong together, in the manner in which they are to be kept."""
+"""Statements of a user: utterances that belong together, in the manner in which they are to be kept."""
 
 from __future__ import annotations
 

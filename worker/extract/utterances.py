@@ -36,7 +36,7 @@ _SHARED: Final = re.compile(
     r"video)(?:[:,] ?| )(?P<what>[^\[\]\n]{3,200})\]",
     re.IGNORECASE,
 )
-"""What somebody shares, as chats write it: "[shares a photo of her dog]"."""
+"""The mark of what somebody shares, as chats write it: "[shares a photo of her dog]"."""
 _UNDONE: Final = (
     r"(?!(?:let['’]?s )?(?:just )?(?:pretend|act as if|act like|imagine) (?:that )?(?:nothing (?:\w+ )?happened|"
     r"(?:(?:none|all) of )?(?:this|that|it)(?: (?:conversation|chat|talk|exchange|question|argument))? "
@@ -44,7 +44,7 @@ _UNDONE: Final = (
     r"(?:i|we|you) (?:never|didn['’]?t|did not|haven['’]?t) (?:said|say|ask(?:ed)?|told|tell|saw|see|heard|hear|read|"
     r"sent|send|wrote|write|mention(?:ed)?|notice(?:d)?))\b)"
 )
-"""What is no make-believe, but lets something rest: "let's pretend nothing happened"."""
+"""Words that are no make-believe, but let something rest: "let's pretend nothing happened"."""
 _TELLS_OF_PRETENDING: Final = (
     "".join(
         rf"(?<!\b{before} )"
@@ -52,7 +52,7 @@ _TELLS_OF_PRETENDING: Final = (
     )
     + "(?<!n['’]t )"
 )
-"""What stands before a pretending that somebody only tells of: "I had to pretend to like it"."""
+"""Words before a pretending that somebody only tells of: "I had to pretend to like it"."""
 _MADE_UP: Final = re.compile(
     r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
     rf"\b{_UNDONE}(?:role-?play|"
@@ -71,7 +71,8 @@ _LEAVES_WORDS: Final = frozenset({"remember", "remind", "pin", "private", "style
 _LEAVES_NOTHING: Final = frozenset({"stop", "resume", "unpin"})
 """Orders whose words are no memory whoever gives them; what they change of the user's wishes is not decided here."""
 _OWN_DEEDS: Final = words("start finish leave move fly join begin graduate retire return")
-"""What nobody asks an assistant to do on a day, so that "I" is left out: "Start driving for UPS on the 4th"."""
+"""Verbs of what nobody asks an assistant to do on a day, so that "I" is left out: "Start driving for UPS on the
+4th"."""
 _SELF: Final = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.IGNORECASE)
 """Who speaks of themself: "I", "my"."""
 _SHOWN: Final = frozenset({"it", "this", "that", "them", "these"})
@@ -83,7 +84,7 @@ _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the other side asked last, and the turn in which it did if it was an earlier one."""
+    """The question that the other side asked last, and the turn in which it did if it was an earlier one."""
 
     text: str
     turn_id: str | None

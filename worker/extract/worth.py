@@ -32,7 +32,7 @@ _WORTH_OF_OTHERS: Final = 0.6
 """The same where the speaker is not in the sentence: what people say of the world looks like it."""
 _VAGUE: Final = 0.02
 _FEW: Final = 0.25
-"""What the head must find at least in what names nothing: chosen so that LoCoMo's evidence is kept but for a point."""
+"""The least that the head must find in what names nothing: chosen so that LoCoMo's evidence is kept but for a point."""
 _FEWEST_TELLING: Final = 2
 _SAYS_LITTLE: Final = contents(COMMON | GENERAL_TAGS) | {"im", "ive"}
 _ONLY_ME: Final = frozenset({"i", "me", "my", "mine", "myself"})

@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Waits(Protocol):
-    """What sends a request and waits for its answer."""
+    """A sender that waits for the answer to its request."""
 
     def send(self, request: Request[T]) -> T:
         """Send a request, and return its answer."""
@@ -29,7 +29,7 @@ class Waits(Protocol):
 
 
 class IsAwaited(Protocol):
-    """What sends a request and is awaited."""
+    """A sender that is awaited."""
 
     async def send(self, request: Request[T]) -> T: ...
 

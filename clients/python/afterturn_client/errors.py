@@ -1,4 +1,4 @@
-"""What can go wrong, each with what to do about it. None of it repeats what a user said."""
+"""Errors, each with what to do about it. None of it repeats what a user said."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SpoolFull(SpoolUnavailable):
 
 @dataclass(frozen=True)
 class Problem:
-    """What a service says of a failure (RFC 9457). `errors` names the fields that are wrong, `scope` whose quota is
+    """A failure as the service tells it (RFC 9457). `errors` names the fields that are wrong, `scope` whose quota is
     full: "user" or "tenant"."""
 
     status: int
@@ -92,7 +92,7 @@ class NotFound(RequestFailed):
 
 
 class Conflict(RequestFailed):
-    """What is there does not allow it: other content under this id, a legal hold, a concurrent change."""
+    """The state of what is there does not allow it: other content under this id, a legal hold, a concurrent change."""
 
     advice = "read it again, and decide anew"
 

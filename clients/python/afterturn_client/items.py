@@ -13,7 +13,7 @@ from afterturn_client.requests import Request, subject_path
 
 @dataclass(frozen=True)
 class Item:
-    """What is kept under a key. `score` is the cosine to the query; None where meaning had no part."""
+    """An item that is kept under a key. `score` is the cosine to the query; None where meaning had no part."""
 
     namespace: tuple[str, ...]
     key: str

@@ -31,7 +31,7 @@ __all__ = ["CONTEXT_ID", "AfterturnStore", "context_node", "hot_path_node", "mem
 CONTEXT_ID: Final = "afterturn-context"
 """The id of the message that says what is known: the one of this turn takes the place of the one before."""
 _ALL_MESSAGES: Final = "__remove_all__"
-"""What `add_messages` takes all that is there away by (`REMOVE_ALL_MESSAGES` of `langgraph.graph.message`)."""
+"""The id by which `add_messages` takes away all that is there (`REMOVE_ALL_MESSAGES` of `langgraph.graph.message`)."""
 _UNTRUSTED: Final = 0.6
 """How far what the hot path proposes is believed: nobody has checked it ("S3 Vectors plan", trigger)."""
 

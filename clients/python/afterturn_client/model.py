@@ -1,4 +1,4 @@
-"""What the service answers, as values. A field that a newer service adds is left out, not an error."""
+"""Answers of the service, as values. A field that a newer service adds is left out, not an error."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What became of a statement: `outcome` is created, or says how it fell together with what was known.
+    """Outcome of a statement: `outcome` is created, or says how it fell together with what was known.
 
     `memory` is None where nothing is kept of it.
     """
@@ -99,7 +99,7 @@ class Preferences:
 
 @dataclass(frozen=True)
 class Checked:
-    """Whether something may be said to a user, and on which topics that they want left alone it is."""
+    """Verdict on whether something may be said to a user, and on which topics that they want left alone it is."""
 
     may_be_said: bool
     topics: tuple[str, ...]
@@ -107,7 +107,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Proof:
-    """What was removed of a user and what is left, by place; `clean` says that nothing is, and
+    """Proof of what was removed of a user and what is left, by place; `clean` says that nothing is, and
     that it is shown of every place: `notes` say otherwise of which it is not."""
 
     removed: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""What a process must make for itself: connections, files and threads, none of which outlive a fork."""
+"""Things that a process must make for itself: connections, files and threads, none of which outlive a fork."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _log = logging.getLogger("afterturn_client")
 
 
 class Outcome(Enum):
-    """What an answer means for a turn and for those behind it."""
+    """Meaning of an answer for a turn and for those behind it."""
 
     REJECTED = auto()
     """It will never be taken: put it aside, and go on."""
@@ -60,7 +60,7 @@ def outcome_of(error: RequestFailed) -> Outcome:
 
 @dataclass
 class _Pass:
-    """What became of the turns of one batch."""
+    """Outcome of the turns of one batch."""
 
     lanes: deque[list[Spooled]]
     safe: list[Spooled] = field(default_factory=list)

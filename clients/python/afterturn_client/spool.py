@@ -70,7 +70,7 @@ ON CONFLICT DO NOTHING
 
 
 class Accepted(StrEnum):
-    """What became of a turn that was enqueued; whichever it is, it reaches the service once."""
+    """Outcome of enqueueing a turn; whichever it is, it reaches the service once."""
 
     SPOOLED = "spooled"
     """It is on the disk and will be sent."""

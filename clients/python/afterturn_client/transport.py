@@ -1,4 +1,4 @@
-"""What lies between a request and the network, alike for both senders. Imports httpx, which takes longer than all
+"""The layer between a request and the network, alike for both senders. Imports httpx, which takes longer than all
 the rest: so it is imported when the first client is made."""
 
 from __future__ import annotations

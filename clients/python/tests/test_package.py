@@ -1,4 +1,4 @@
-"""What a chat backend installs is small, typed, and has no name of the house in it."""
+"""The package that a chat backend installs is small, typed, and has no name of the house in it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _KEPT_OUT = (AuditAction.REFUSED, AuditAction.QUARANTINED)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a memory would be, was, or what would not become one, with the line that the audit would have."""
+    """A memory as it would be or was, or what would not become one, with the line that the audit would have."""
 
     entry: AuditEntry
     memory: Memory | None

@@ -50,7 +50,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Bar:
-    """What a fact was for a while, as a bar: `x` and `width` in percent of the whole width, `y` in pixels."""
+    """A fact's value for a while, as a bar: `x` and `width` in percent of the whole width, `y` in pixels."""
 
     x: float
     y: int

@@ -1,4 +1,4 @@
-"""What a person wants of their memory: what waits for them, pause, topics, export, forgetting."""
+"""Pages of a person's preferences: reviews that wait for them, pause, topics, export, forgetting."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from schema.turn import Identifier
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _FORGET: Final = marked("forget everything")
-"""What a person types to have everything forgotten."""
+"""The words that a person types to have everything forgotten."""
 
 
 @router.get("/me/reviews")

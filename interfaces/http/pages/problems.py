@@ -34,7 +34,7 @@ class FormExpired(Refused):
 
 
 class NotADay(Refused):
-    """What was sent as a day is none."""
+    """Something was sent as a day that is none."""
 
 
 _NOT_SIGNED_IN: Final[tuple[tuple[type[AfterturnError], str], ...]] = (
@@ -45,7 +45,7 @@ _NOT_SIGNED_IN: Final[tuple[tuple[type[AfterturnError], str], ...]] = (
     (SignInFirst, ""),
     (SignInRefused, marked("You were not signed in: it took too long, or was not finished. Try it again.")),
 )
-"""What a page that asks to sign in says of why; the first class that an error is one of decides."""
+"""The reasons that a page gives for asking to sign in; the first class that an error is one of decides."""
 _NOT_WHOLE: Final = marked("This address or form is not whole.")
 _SAID: Final[tuple[tuple[type[AfterturnError], HTTPStatus, str], ...]] = (
     (FormExpired, HTTPStatus.FORBIDDEN, marked("This form is too old. Open it again.")),

@@ -49,7 +49,7 @@ _PLAIN_FOR_STAFF: Final = {
         marked("the user asked for something like it to be forgotten")
     ),
 }
-"""What reads otherwise where it is not the person themself who reads."""
+"""Wordings that differ where it is not the person themself who reads."""
 _CHANGED: Final = re.compile(r"(the fact|\w+) changed")
 _FADED: Final = re.compile(r"(?:weight|alone|not used).*?(?:not used for|for) (\d+) days.*")
 _PUT_AWAY: Final = re.compile(r"archived for (\d+) days")
@@ -75,7 +75,7 @@ ADMITTED: Final = {
     AdmissionAction.ASK: marked("Perhaps, so it is looked at."),
     AdmissionAction.SKIP: marked("No: there is nothing in it that lasts."),
 }
-"""What admission says of a turn."""
+"""The words for each answer of admission."""
 
 
 def because(entry: AuditEntry, is_staff: bool = False) -> str:

@@ -41,9 +41,9 @@ script it is answered by a page, as every form is."""
 _ONWARD: Final = Markup("""hx-boost='select:#main selectOOB:#pages target:#main swap:"outerHTML show:top"'""")
 """Has a form lead to another page without the one that it stands on being loaded anew."""
 _REFUSED: Final = "push:false replace:false"
-"""What a form is answered that was refused is no page to come back to."""
+"""Modifiers for the answer to a form that was refused: no page to come back to."""
 _FAILED: Final = f"{_REFUSED} selectOOB:null select:.problem:not([hidden]) target:#problem swap:innerHTML"
-"""What may be better in a moment is told above the page, which keeps what was written."""
+"""Modifiers for what may be better in a moment: told above the page, which keeps what was written."""
 _PART_OF_A_TABLE: Final = re.compile(r"<(tr|td|th)\b")
 _MONTHS: Final = (
     marked("January"),

@@ -27,7 +27,7 @@ SESSION_SECONDS: Final = 8 * 3600
 COOKIE: Final = "afterturn_session"
 STAFF_COOKIE: Final = "afterturn_staff"
 PAGES_ALLOW: Final = frozenset({Capability.READ, Capability.WRITE, Capability.DELETE})
-"""What a person may do with their own memory on its pages."""
+"""The capabilities of a person over their own memory, on its pages."""
 
 
 ANONYMOUS_KEY: Final = "anonymous"

@@ -33,7 +33,7 @@ class View:
     reader: Principal | None
     """Who reads; None for staff, who see all there is of a subject of their tenant."""
     by: str
-    """What the audit calls whoever does something."""
+    """The name by which the audit calls whoever does something."""
     root: str
     preferences: Preferences
 

@@ -1,4 +1,4 @@
-"""What a page says of a memory, in words for people who build no software."""
+"""The words in which pages tell of a memory, for people who build no software."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CAPABILITY: Final = {
     Capability.ACT_AS: marked("ask in the name of any user"),
     Capability.ADMIN: marked("manage keys, members, holds, reviews and erasures"),
 }
-"""What a key may do."""
+"""The words for what a key may do."""
 FOR: Final = {
     Visibility.PUBLIC: marked("all members, those who only admire too"),
     Visibility.PRIVATE: marked("the members who look after it together"),
@@ -124,7 +124,7 @@ DONE: Final = {
     "member": marked("Saved."),
     "removed": marked("Taken away."),
 }
-"""What a page says after something was done."""
+"""The words with which a page answers that something was done."""
 
 
 _PLACES: Final = {

@@ -25,7 +25,7 @@ _PLACED: Final = words(
     "raised increased got called named now still only again currently due scheduled back forward about around to an a "
     "the probably definitely actually"
 )
-"""What may stand between "my exam" and its day."""
+"""Words that may stand between "my exam" and its day."""
 
 
 @dataclass
@@ -333,7 +333,7 @@ _FORMER: Final = words("first ex former late old")
 _ANOTHER: Final = _FORMER | words(
     "previous next future last middle maiden second third other dream ideal rental spare work office"
 )
-"""What makes of "my NOUN" another one than the one that somebody has."""
+"""Words that make of "my NOUN" another one than the one that somebody has."""
 _OF_ONE: Final = frozenset({"age", "measure"})
 """Values that several together have not: "we're 12"."""
 _FAVOURITE: Final = words("favourite favorite fav fave")

@@ -19,7 +19,7 @@ from schema import Fact
 _DIRECT: Final = ("dobj", "attr", "acomp", "oprd", "dative")
 _FURTHER: Final = ("ccomp", "npadvmod", "advmod")
 _LEFT_OUT: Final = frozenset({"relcl", "advcl", "cc", "conj", "prep", "punct", "appos", "mark", "acl"})
-"""What is no part of the name of a thing."""
+"""Dependencies that are no part of the name of a thing."""
 _OWNING: Final = frozenset({"of"})
 _BASES: Final = {
     "'m": "is", "am": "is", "are": "is", "'re": "is", "'s": "is", "s": "is", "'ve": "has", "were": "was", "ca": "can",
@@ -40,13 +40,14 @@ _TIMES: Final = words(
     "tonight monday tuesday wednesday thursday friday saturday sunday"
 )
 _BEFORE: Final = words("a an the this that these those some any another")
-"""What is no part of a name that all facts have for a thing."""
+"""Words that are no part of a name that all facts have for a thing."""
 _LEADING: Final = words(
     "about above across after against along among around as at before behind below beside between beyond by down "
     "during for from in inside into like near of off on onto out outside over past since through throughout to toward "
     "towards under until up upon with within without"
 )
-"""What no object of a fact begins with, unless it is part of its name: it belongs to the verb, or says when."""
+"""Words that no object of a fact begins with, unless they are part of its name: they belong to the verb, or say
+when."""
 _OF_NAMES: Final = frozenset({"amod", "compound", "nmod"})
 _LIGHT: Final = words(
     "have has had 've having get got getting take took taken taking make made making do did done give gave"
@@ -66,7 +67,7 @@ _IN_COMPANY: Final = frozenset(
         "swim swam ride rode climb fish shop garden paint"
     )
 )
-"""What somebody does with whoever does it with them."""
+"""Verbs of what somebody does with whoever does it with them."""
 _MOST: Final = 12
 """How many facts one memory has at most."""
 

@@ -12,7 +12,7 @@ from policies.language.sentences import words
 _OPENS: Final = frozenset({'"', "“"})
 _CLOSES: Final = frozenset({'"', "”"})
 _SMALL: Final = words("a an and as at but by for from in into is nor of off on or out over the to up with 's ’s")
-"""What stands in a title without a capital."""
+"""Words that stand in a title without a capital."""
 _MOST: Final = 10
 """How many words a title has."""
 _NAMING: Final = frozenset({"dobj", "pobj", "attr", "nsubj", "nsubjpass", "appos", "conj", "oprd", "compound", "poss"})

@@ -1,4 +1,4 @@
-"""What waits for somebody's decision, what must stay, and what was erased."""
+"""Pages of what waits for somebody's decision, what must stay, and what was erased."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said last in a conversation, for the extractor that asks a language model."""
+"""The last turns of a conversation, for the extractor that asks a language model."""
 
 import sqlalchemy as sa
 from alembic import op

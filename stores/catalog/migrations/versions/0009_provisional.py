@@ -1,4 +1,4 @@
-"""What the hot path noted and nobody has settled, found by its age."""
+"""Memories that the hot path noted and nobody has settled, found by their age."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What agents keep for themselves."""
+"""Documents that agents keep for themselves."""
 
 import sqlalchemy as sa
 from alembic import op

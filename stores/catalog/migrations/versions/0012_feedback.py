@@ -1,4 +1,4 @@
-"""What was said of answers."""
+"""Feedback on answers."""
 
 import sqlalchemy as sa
 from alembic import op

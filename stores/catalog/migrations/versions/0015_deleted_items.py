@@ -1,4 +1,4 @@
-"""That items of the store were deleted: a backup that was made before has them still."""
+"""Deletions of the store's items: a backup that was made before has them still."""
 
 import sqlalchemy as sa
 from alembic import op

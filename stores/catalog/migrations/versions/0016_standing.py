@@ -1,4 +1,4 @@
-"""What stands in every context block is found without a look at all else that is known."""
+"""An index by which what stands in every context block is found without a look at all else that is known."""
 
 import sqlalchemy as sa
 from alembic import op
