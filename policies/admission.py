@@ -151,7 +151,7 @@ def tells_of_self(prose: str, before: str, language: str) -> bool:
 def _pieces(sentence: Sentence) -> Iterator[str]:
     """Yield the parts of a question or a task; none of one that gives a text, whose words are nobody's telling."""
     if not gives_text(sentence.text):
-        pieces = (told.text for told, _ in told_apart(sentence, asks=is_request(sentence.text)))
+        pieces = (statement.text for statement, _ in told_apart(sentence, asks=is_request(sentence.text)))
         yield from (piece for piece in pieces if piece != sentence.text)
 
 

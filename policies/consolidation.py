@@ -293,11 +293,11 @@ def _distinct(memories: Sequence[Memory]) -> list[Memory]:
 def _says_all_of(text: str, other: str) -> bool:
     """Return whether a text begins with what another says, and then tells more of it: what is put before or between
     ("wants to", "never") makes it something else, and so may a later denial."""
-    told, others = in_turn(text), in_turn(other)
+    words, other_words = in_turn(text), in_turn(other)
     return (
-        told[: len(others)] == others
+        words[: len(other_words)] == other_words
         and read(text).quantities >= read(other).quantities
-        and not any(word.startswith(DENIED) for word in told[len(others) :])
+        and not any(word.startswith(DENIED) for word in words[len(other_words) :])
     )
 
 

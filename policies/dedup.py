@@ -202,7 +202,7 @@ def may_end(
 def _changed_by_words(candidate: Candidate, neighbour: Neighbour, policy: Policy, name: str) -> float:
     old, new = read(neighbour.memory.summary, name), _spoken(candidate, name)
     cosine = _scaled(neighbour.similarity, candidate, policy)
-    return changed_share(features_of(old, new, cosine, told=_news(candidate)))
+    return changed_share(features_of(old, new, cosine, tells_change=_news(candidate)))
 
 
 def _judge(

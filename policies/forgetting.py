@@ -127,12 +127,12 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
 
 def _said_then(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str) -> Meant:
     """Return what a wish means of what was said on its day; all of that where it means none of it in particular."""
-    then = [place for place, item in enumerate(items) if item.memory.said_at.date() == request.said_on]
+    that_day = [position for position, item in enumerate(items) if item.memory.said_at.date() == request.said_on]
     wish = request.model_copy(update={"said_on": None})
-    meant = Meant() if names_nothing(request.what, name) else meant_by(wish, [items[p] for p in then], policy, name)
+    meant = Meant() if names_nothing(request.what, name) else meant_by(wish, [items[p] for p in that_day], policy, name)
     if not meant.surely and not meant.perhaps:
-        return Meant(perhaps=tuple(then))
-    return Meant(tuple(then[index] for index in meant.surely), tuple(then[index] for index in meant.perhaps))
+        return Meant(perhaps=tuple(that_day))
+    return Meant(tuple(that_day[index] for index in meant.surely), tuple(that_day[index] for index in meant.perhaps))
 
 
 def names_nothing(text: str, name: str = "") -> bool:
@@ -154,9 +154,9 @@ def pieces_of(summary: str, name: str = "") -> tuple[str, ...]:
     clause may begin with `name`, what the user is called."""
     if '"' in summary:
         return (summary,)
-    parts = re.split(rf",? +(?:and|but|while) +(?={re.escape(name)}\b)", summary) if name else [summary]
+    clauses = re.split(rf",? +(?:and|but|while) +(?={re.escape(name)}\b)", summary) if name else [summary]
     pieces = tuple(
-        piece.strip(" ,;") for part in parts for piece in _PIECES.split(part) if piece and piece.strip(" ,;.")
+        piece.strip(" ,;") for part in clauses for piece in _PIECES.split(part) if piece and piece.strip(" ,;.")
     )
     return pieces if all(len(piece.split()) > 1 for piece in pieces) else (summary,)
 

@@ -72,13 +72,13 @@ def features_of(
     attribute: float = 0.0,
     single: float = 0.0,
     behind: float = 0.0,
-    told: float = 0.0,
+    tells_change: float = 0.0,
 ) -> Features:
     """Return what is seen of two statements, the later one second; each feature is about 0 to 1.
 
     `cosine` is on the scale of MiniLM, `attribute` how likely both speak of one attribute, `single` of one that has one
-    value at a time; `behind` is how much nearer than the old one another statement is to the new one, `told` how likely
-    the new one by itself tells that something is otherwise (the head "change").
+    value at a time; `behind` is how much nearer than the old one another statement is to the new one, `tells_change`
+    how likely the new one by itself tells that something is otherwise (the head "change").
     """
     cues = cues_about(new, old)
     here, there, shared = old.words - new.words, new.words - old.words, old.words & new.words
@@ -88,7 +88,7 @@ def features_of(
     values_here, values_there = ({q.value for q in wording.quantities} for wording in (old, new))
     # Whose it is says nothing of what it is: "my sister Ines" stands in all that is told of her.
     anchors = len(shared - _COMMON - old.bearers - _named_bearers(old) - _named_bearers(new))
-    news = max(float(bool(cues & NEWS)), told)
+    news = max(float(bool(cues & NEWS)), tells_change)
     anchored = min(anchors, 3) / 3
     seen: dict[str, float] = {
         "one": 1.0,
@@ -122,10 +122,10 @@ def features_of(
         "repeated": _is_repeated(old, new),
         "anchored": anchored,
         "unanchored": not anchors,
-        "told": told,
-        "told and cosine": told * cosine,
-        "told and contained": told * contained,
-        "told and anchored": told * anchored,
+        "told": tells_change,
+        "told and cosine": tells_change * cosine,
+        "told and contained": tells_change * contained,
+        "told and anchored": tells_change * anchored,
         "news and anchored": news * anchored,
         "fresh and contained": ("fresh" in cues) * contained,
         "fresh and single": ("fresh" in cues) * single,
@@ -144,10 +144,10 @@ def features_of(
 def cues_about(new: Wording, old: Wording) -> frozenset[str]:
     """Return the cues of change in a statement that may be of what another one says: of several sentences, those in one
     that shares a telling word with it."""
-    if len(new.told) <= _BRIEF and len(new.words) <= _FEW:
+    if len(new.by_clause) <= _BRIEF and len(new.words) <= _FEW:
         return new.cues
     telling = old.words - _COMMON
-    return frozenset(cue for words, cues in new.told if words & telling for cue in cues)
+    return frozenset(cue for words, cues in new.by_clause if words & telling for cue in cues)
 
 
 def share_a_telling_word(old: Wording, new: Wording) -> bool:

@@ -56,8 +56,10 @@ def own_relevances(matches: Sequence[Match], policy: Policy) -> list[float]:
     windows = _shares([match.window for match in matches])
     if not any(windows):
         return own
-    said = policy.retrieval_windows_weight
-    return _shares([(1.0 - said) * share + said * window for share, window in zip(own, windows, strict=True)])
+    windows_weight = policy.retrieval_windows_weight
+    return _shares(
+        [(1.0 - windows_weight) * share + windows_weight * window for share, window in zip(own, windows, strict=True)]
+    )
 
 
 def in_context(matches: Sequence[Match], relevances: Sequence[float], policy: Policy) -> list[float]:

@@ -21,7 +21,7 @@ def cut(before: str, own: str, sizes: Sizes, tokens: Callable[[str], list[Span]]
     places = tokens(own)
     spans = chunks(own, sizes, places) if len(places) > sizes.most else [(0, len(own))]
     start, end = spans[0]
-    room = sizes.most - sum(place < end for place, _ in places)
+    room = sizes.most - sum(token_start < end for token_start, _ in places)
     if start == 0 and before and room > 0:
         spans[0] = (tokens(before)[-room:][0][0] - len(before), end)
     return spans

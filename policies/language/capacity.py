@@ -46,6 +46,8 @@ def is_capacity(text: str) -> bool:
 
 def capacity_told(capacity: str) -> Spelt:
     """Return a capacity as a sentence, with the way back to what was typed: "As a nurse" is read as "I am a nurse"."""
-    said, read = len("As "), len("I am ")
-    rest = spelt(capacity[said:])
-    return Spelt(f"I am {rest.plain}", ((0, 0), *((plain + read, typed + said) for plain, typed in rest.edges)))
+    typed_length, read_length = len("As "), len("I am ")
+    rest = spelt(capacity[typed_length:])
+    return Spelt(
+        f"I am {rest.plain}", ((0, 0), *((plain + read_length, typed + typed_length) for plain, typed in rest.edges))
+    )

@@ -230,9 +230,9 @@ def _tense(tokens: tuple[Token, ...], head: int, helpers: list[int]) -> Tense:  
 def _names_event(parsed: Parsed, below: list[int]) -> bool:
     """Return whether nothing stands under a word but when it is, so that it is no verb: "dentist on 8 april"."""
     tokens = parsed.tokens
-    told = [place for place in below if tokens[place].dep != "punct"]
-    days = [place for child in told for place in parsed.children(child) if HINT.search(tokens[place].text)]
-    return bool(days) and all(tokens[child].dep == "prep" for child in told)
+    children = [index for index in below if tokens[index].dep != "punct"]
+    days = [index for child in children for index in parsed.children(child) if HINT.search(tokens[index].text)]
+    return bool(days) and all(tokens[child].dep == "prep" for child in children)
 
 
 def _mood(

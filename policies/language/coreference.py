@@ -188,9 +188,9 @@ def _stands_for_clause(parsed: Parsed, index: int) -> bool:
         at = tokens[at].head
         if tokens[at].dep in ("advcl", "xcomp", "ccomp", "pcomp"):
             return False
-    told = tokens[at].head
-    complete = any(tokens[child].dep in _COMPLEMENTS for child in parsed.children(told) if child < at)
-    return told != at and (complete or tokens[told].dep in ("prep", "pobj"))
+    governor = tokens[at].head
+    complete = any(tokens[child].dep in _COMPLEMENTS for child in parsed.children(governor) if child < at)
+    return governor != at and (complete or tokens[governor].dep in ("prep", "pobj"))
 
 
 def _is_anybody(parsed: Parsed, index: int) -> bool:
@@ -198,12 +198,12 @@ def _is_anybody(parsed: Parsed, index: int) -> bool:
     exam"."""
     tokens, verb = parsed.tokens, parsed.tokens[index].head
     things = [child for child in parsed.children(verb) if tokens[child].dep in ("dobj", "dative")]
-    beside = [place for thing in things for place in (thing, *parsed.children(thing))]
-    own = any(tokens[place].lower in OF_SPEAKER for place in beside)
+    beside = [word for thing in things for word in (thing, *parsed.children(thing))]
+    own = any(tokens[word].lower in OF_SPEAKER for word in beside)
     # "I'm 63 and they put a stent in": what the speaker tells of themself says who did it to whom.
     goes_on = tokens[verb].dep == "conj" and is_of_speaker(parsed, clause_of(parsed, tokens[verb].head).subject)
-    told = own or (goes_on and any(tokens[place].lower in ("a", "an") for place in beside))
-    return told and tense_at(parsed, verb) in (Tense.PAST, Tense.PERFECT)
+    is_told = own or (goes_on and any(tokens[word].lower in ("a", "an") for word in beside))
+    return is_told and tense_at(parsed, verb) in (Tense.PAST, Tense.PERFECT)
 
 
 def standing_clause(parsed: Parsed) -> Parsed | None:
@@ -214,8 +214,8 @@ def standing_clause(parsed: Parsed) -> Parsed | None:
         if not (clause.owns_subject and clause.mood is Mood.TELLING and is_of_speaker(parsed, clause.subject)):
             continue
         begin = clause.subject or 0
-        others = {place for other in tops[number + 1 :] for place in parsed.subtree(other.head)}
-        span = sorted({place for place in parsed.subtree(clause.head) if place >= begin} - others)
+        others = {index for other in tops[number + 1 :] for index in parsed.subtree(other.head)}
+        span = sorted({index for index in parsed.subtree(clause.head) if index >= begin} - others)
         while span and parsed.tokens[span[-1]].lower in _JOINTS:
             span.pop()
         whole = parsed.slice(begin, max(span, default=begin) + 1)

@@ -59,7 +59,7 @@ _ON_A_DAY = re.compile(
 def find_dates(
     text: str,
     moment: datetime,
-    looks: Callable[[int], Looks] = lambda _place: Looks.UNKNOWN,
+    looks: Callable[[int], Looks] = lambda _position: Looks.UNKNOWN,
     earlier: Span | None = None,
 ) -> tuple[When, ...]:
     """Return the dates in a text that have one meaning seen from `moment` in its own zone, in order.

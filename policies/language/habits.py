@@ -72,7 +72,7 @@ def is_habit(parsed: Parsed, first: int, last: int) -> bool:
         thing = tokens[thing].head
     if thing == last:
         return _is_any(parsed, first) or _is_usual(parsed, last)
-    is_once = any(tokens[place].lower in _ONCE for place in (thing, *parsed.children(thing)))
+    is_once = any(tokens[index].lower in _ONCE for index in (thing, *parsed.children(thing)))
     return not is_once and tense_at(parsed, thing) is not Tense.PAST
 
 

@@ -64,7 +64,7 @@ def narrated(
         writer.words[index] = mention
         writer.known.add(index)
     writer.date(notes)
-    sentence = writer.told()
+    sentence = writer.narration()
     names_whom = narrator.named or refers or any(who.is_subject and who.name for who in people_in(parsed))
     return sentence if names_whom else None
 
@@ -80,7 +80,7 @@ def retold(parsed: Parsed, narrator: Narrator, notes: Sequence[Note] = ()) -> st
     """Return an order told as what its speaker wants: no subject of its own is asked for."""
     writer = _Writer(parsed, narrator)
     writer.date(notes)
-    return writer.told() or parsed.text_of(range(len(parsed.tokens)))
+    return writer.narration() or parsed.text_of(range(len(parsed.tokens)))
 
 
 def _finite(tokens: tuple[Token, ...], subject: int) -> int | None:
@@ -108,7 +108,7 @@ class _Writer:
         self.spaces = [token.space for token in self.tokens]
         narrator.by_name = narrator.by_name or any(token.lower in _OTHERS for token in self.tokens)
 
-    def told(self) -> str | None:
+    def narration(self) -> str | None:
         was_named = self.narrator.named
         try:
             for index in range(self._open_with_companions(), len(self.tokens)):

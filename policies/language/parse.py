@@ -74,15 +74,15 @@ class Parsed:
         """Return the sentence with other words at some places, and without those that are `dropped`, each of which
         stands with the one that it is given with; `names` are of the new words, by their old places."""
         kept = [index for index in range(len(self.tokens)) if index not in dropped]
-        place = {index: at for at, index in enumerate(kept)}
+        new_index = {index: at for at, index in enumerate(kept)}
 
         def placed(index: int) -> int:
-            return place[dropped.get(index, index)]
+            return new_index[dropped.get(index, index)]
 
-        left = [name for name in self.names if not any(i in words for i in range(name.start, name.end))]
+        kept_names = [name for name in self.names if not any(i in words for i in range(name.start, name.end))]
         return Parsed(
             tuple(replace(words.get(i, self.tokens[i]), head=placed(self.tokens[i].head)) for i in kept),
-            tuple(Name(n.text, n.label, placed(n.start), placed(n.end - 1) + 1) for n in (*left, *names)),
+            tuple(Name(n.text, n.label, placed(n.start), placed(n.end - 1) + 1) for n in (*kept_names, *names)),
         )
 
     def is_past(self) -> bool:

@@ -38,10 +38,10 @@ _OWN_PEOPLE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody in a sentence: the place of the main word, from where to where they are named, what they are to the
+    """Somebody in a sentence: the index of the main word, from where to where they are named, what they are to the
     speaker ("sister"), and their own name."""
 
-    place: int
+    index: int
     begin: int
     end: int
     noun: str | None

@@ -66,7 +66,7 @@ def remainder_of(
         ended = (fact.entity.casefold(), _GOES_WITH.get(fact.attribute or "")) in changed
         if is_told or ended or (by_words and read(f"{fact.verb} {fact.object}").words & read(by.summary).words):
             continue
-        summary = _told(fact, name if name and name in old.summary else None)
+        summary = _statement_of(fact, name if name and name in old.summary else None)
         says_all = by_words and says_none and bool(whole) and whole <= read(summary).words
         if len(summary) <= MAX_SUMMARY_CHARS and not says_all:
             remaining.append(_alone(old, by, (fact,), summary, now, policy_version))
@@ -107,7 +107,7 @@ def _named(memory: Memory, type_: str) -> set[str]:
     return {entity.text for entity in memory.entities if entity.type == type_}
 
 
-def _told(fact: Fact, name: str | None) -> str:
+def _statement_of(fact: Fact, name: str | None) -> str:
     who = _OF_USER.sub(name or _NAMELESS, fact.entity, count=1)
     is_so = not read(fact.verb).negations
     does = _TOLD.get(fact.attribute or "", "{verb} {object}") if is_so else "{verb} {object}"
@@ -118,8 +118,8 @@ def _told(fact: Fact, name: str | None) -> str:
 def _alone(
     old: Memory, by: Memory, facts: tuple[Fact, ...], summary: str, now: datetime, policy_version: str
 ) -> Memory:
-    told = next((fact for fact in facts if fact.attribute), None)
-    key = f"{told.entity}:{told.attribute}".casefold() if told else "rest"
+    main_fact = next((fact for fact in facts if fact.attribute), None)
+    key = f"{main_fact.entity}:{main_fact.attribute}".casefold() if main_fact else "rest"
     return old.model_copy(
         update={
             "id": uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{old.subject.key}:remains:{old.id}:{key}"),

@@ -75,6 +75,6 @@ def _pieces(sentence: Sentence) -> Iterator[Sentence]:
                 kept = kept[len(joint) :]
                 is_reason = joint in _REASONS
         if len(kept.split()) > 1:
-            told = kept.rstrip(" ?") if is_reason else kept.rstrip()
-            yield Sentence(told, sentence.start + begin + len(piece) - len(kept))
+            statement = kept.rstrip(" ?") if is_reason else kept.rstrip()
+            yield Sentence(statement, sentence.start + begin + len(piece) - len(kept))
         begin = cut.end() if cut else len(text)

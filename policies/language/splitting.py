@@ -64,9 +64,11 @@ def without_request(parsed: Parsed) -> Parsed:
             token.lower in FIRST_PERSON and token.dep in SUBJECTS and tokens[token.head].dep not in ("ccomp", "relcl")
             for token in tokens[index:]
         )
-        told = parsed.slice(0, end)
-        whole = [c for c in main_clauses(told) if c.owns_subject and c.finite is not None and c.mood is Mood.TELLING]
-        return told if whole and not tells_on else parsed
+        statement = parsed.slice(0, end)
+        whole = [
+            c for c in main_clauses(statement) if c.owns_subject and c.finite is not None and c.mood is Mood.TELLING
+        ]
+        return statement if whole and not tells_on else parsed
     return parsed
 
 

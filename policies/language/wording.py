@@ -49,8 +49,8 @@ class Wording:
 
     `order` holds the content words as they come; `names` those that were written as names; `bearers` those of whom it
     may tell beside the user, `pronouns` whether a pronoun may mean one of them; `negations` counts; `cues` are the
-    classes of words of change that it has (see `words.toml`), `told` the words and cues of each sentence; `particles`
-    its small words that have an opposite.
+    classes of words of change that it has (see `words.toml`), `by_clause` the words and cues of each sentence;
+    `particles` its small words that have an opposite.
     """
 
     order: tuple[str, ...]
@@ -61,7 +61,7 @@ class Wording:
     quantities: frozenset[Quantity]
     negations: int
     cues: frozenset[str]
-    told: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    by_clause: tuple[tuple[frozenset[str], frozenset[str]], ...]
     particles: frozenset[str]
 
 
@@ -182,7 +182,7 @@ def read(text: str, name: str = "") -> Wording:
                 names.add(word)
         at_start = False
     words = frozenset(order)
-    by_clause = tuple(_told(tokens, lowered))
+    by_clause = tuple(_clauses(tokens, lowered))
     return Wording(
         order=tuple(order),
         words=words,
@@ -192,7 +192,7 @@ def read(text: str, name: str = "") -> Wording:
         quantities=frozenset(quantities),
         negations=negations,
         cues=frozenset(cue for _, cues in by_clause for cue in cues),
-        told=by_clause,
+        by_clause=by_clause,
         particles=frozenset(lowered) & _PARTICLES,
     )
 
@@ -204,21 +204,21 @@ def in_turn(text: str) -> tuple[str, ...]:
 
     What begins like another text and denies no more says all that the other does: "Ana ran with Ben" of "Ana ran".
     """
-    denied, told = "", []
+    denied, words = "", []
     for token in _TOKEN.findall(unicodedata.normalize("NFKC", text[:MAX_CHARS]).replace("’", "'")):
         lower = token.lower()
         plain = lower.removesuffix("'s").replace("'", "")
         if lower.endswith("n't") or plain in lexicon.NEGATIONS:
             denied = DENIED
         elif lower in _DOUBTS or lower in _PARTICLES:
-            told.append(lower)
+            words.append(lower)
         elif token not in ".!?" and plain not in _STOPS and _NUMBER.match(lower) is None:
-            told.append(denied + content(plain))
+            words.append(denied + content(plain))
             denied = ""
-    return (*told, denied) if denied else tuple(told)
+    return (*words, denied) if denied else tuple(words)
 
 
-def _told(tokens: list[str], lowered: list[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+def _clauses(tokens: list[str], lowered: list[str]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
     """Yield the content words of each sentence, with its cues."""
     start = 0
     for at in [*(at for at, token in enumerate(tokens) if token in ".!?"), len(tokens)]:

@@ -61,7 +61,7 @@ def screen_document(
     length = 0
     for start, end in pairwise((*(pages or (0,)), len(text))):
         begins.append(length)
-        for part in _parts(text[start:end]):
+        for part in _passages(text[start:end]):
             screening = screen(part, masking)
             if screening.verdict in {Verdict.REDACT, Verdict.REFUSE} or screening.text != part:
                 masked |= dict.fromkeys(reason for reason in screening.reasons if reason not in _SIGNS)
@@ -111,7 +111,7 @@ def _windows(paragraph: str) -> Iterator[str]:
         yield " ".join(window)
 
 
-def _parts(text: str) -> Iterator[str]:
+def _passages(text: str) -> Iterator[str]:
     """Yield the text in parts that end between paragraphs, so that a secret is in one of them whole."""
     start = 0
     for end in [*(match.end() for match in _PARAGRAPH_END.finditer(text)), len(text)]:

@@ -145,8 +145,8 @@ def find(text: str) -> Iterator[str]:
 
 def as_said(summary: str) -> str:
     """Return a summary as its user would have said it: a text that tells of "the user" and of leave sounds planted."""
-    said = _QUOTED_FRAME.sub("", summary)
-    return _USER.sub(lambda user: "my" if user[1] else "I", said)
+    unframed = _QUOTED_FRAME.sub("", summary)
+    return _USER.sub(lambda user: "my" if user[1] else "I", unframed)
 
 
 def may_be(text: str) -> bool:
@@ -175,8 +175,10 @@ def as_read(text: str) -> str:
 
 def sentence_behind(summary: str, text: str) -> str:
     """Return the sentence of a text that has most words of a summary; nothing if none shares a word with it."""
-    told = set(_WORD.findall(summary.lower()))
-    shared = {sentence: len(told & set(_WORD.findall(sentence.lower()))) for sentence in _SENTENCE.findall(text)}
+    summary_words = set(_WORD.findall(summary.lower()))
+    shared = {
+        sentence: len(summary_words & set(_WORD.findall(sentence.lower()))) for sentence in _SENTENCE.findall(text)
+    }
     return max(shared, key=shared.__getitem__) if any(shared.values()) else ""
 
 

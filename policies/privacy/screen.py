@@ -90,7 +90,7 @@ def masked_in(text: str, policy: Policy) -> tuple[str, ...]:
     seen = plain(text)
     hidden, personal = _found(seen.text)
     shown = hidden if policy.personal_identifiers == "keep" else hidden + personal
-    return tuple(text[finding.start : finding.end] for finding in (_as_written(one, seen) for one in shown))
+    return tuple(text[finding.start : finding.end] for finding in (_as_written(raw, seen) for raw in shown))
 
 
 def tells_only_masks(summary: str, name: str | None) -> bool:
@@ -118,8 +118,8 @@ def _looked_at(
     """
     kept, reasons, personal, hollow = _settle(text, identifiers, name)
     versions = () if hollow else dict.fromkeys((text, kept))
-    said = (planted.as_said(version) if is_summary else version for version in versions)
-    orders = next(filter(None, (tuple(planted.find(version)) for version in said)), ())
+    readings = (planted.as_said(version) if is_summary else version for version in versions)
+    orders = next(filter(None, (tuple(planted.find(version)) for version in readings)), ())
     return kept, reasons, orders, personal, hollow
 
 
@@ -151,8 +151,8 @@ def _found(text: str, name: str = "") -> tuple[list[Finding], list[Finding]]:
     """Return the secrets and the personal identifiers of a text. What a rule knows by name is called by it."""
     hidden = [*find_all(text, secrets.RULES), *seeds.find(text), *tables.find(text)]
     personal = find_all(text, _PERSONAL)
-    told = [*told_secrets.find(text, words=not hidden and _SECRET not in text, name=name)]
-    return hidden + _apart_from(hidden + personal, told), personal
+    spoken = [*told_secrets.find(text, words=not hidden and _SECRET not in text, name=name)]
+    return hidden + _apart_from(hidden + personal, spoken), personal
 
 
 def _as_written(finding: Finding, seen: Plain) -> Finding:

@@ -93,10 +93,10 @@ def told_of(candidate: Candidate | Memory, own_names: Iterable[str]) -> tuple[st
     for sentence, places in _sentences(text):
         named = names_in(sentence, people, things, own) if places else ()
         inside = {match.start() for name in named if is_sensitive(name) for match in _found(name, sentence)}
-        told = [offset for offset in places if offset not in inside]
-        if all(_is_of_the_user(sentence, offset, own, named) for offset in told):
+        outside = [offset for offset in places if offset not in inside]
+        if all(_is_of_the_user(sentence, offset, own, named) for offset in outside):
             named = people_in(sentence, people, things, own)
-            if not named or not _is_likely_sensitive(as_read(sentence, named, own), of_user=bool(told)):
+            if not named or not _is_likely_sensitive(as_read(sentence, named, own), of_user=bool(outside)):
                 continue
         names |= {name: None for name in named if not _is_pet(name, text) and not _is_of_a_work(name, text)}
     names = {name: None for name in names if name.lower() not in NAMELIKE}

@@ -66,14 +66,14 @@ SALTS: Final = np.array([[_salt(f"{role} {kind}") for role in ROLES] for kind in
 """Salts that part the hashes of a word by its role, and by the kind of token that is judged; (1 + kinds, roles)."""
 
 
-def place(hashes: NDArray[np.uint32]) -> NDArray[np.intp]:
+def slots_of(hashes: NDArray[np.uint32]) -> NDArray[np.intp]:
     """Return the places of hashes, below SIZE."""
     return ((hashes * _GOLDEN) >> np.uint32(32 - BITS)).astype(np.intp)
 
 
 def place_of(name: str) -> int:
     """Return the place of a feature with a name."""
-    return int(place(np.array([_salt(name)], dtype=np.uint32))[0])
+    return int(slots_of(np.array([_salt(name)], dtype=np.uint32))[0])
 
 
 def word_of(token: Token) -> str:
@@ -81,7 +81,7 @@ def word_of(token: Token) -> str:
     if token.kind == "number":
         return f"#{min(sum(map(str.isdigit, token.text[:_LONGEST])), 9)}"
     if token.kind == "spoken":
-        return f"#s{min(token.parts, 5)}"
+        return f"#s{min(token.part_count, 5)}"
     return "#mixed" if token.kind == "mixed" else token.text[:_LONGEST].lower().replace("’", "'")
 
 
@@ -122,19 +122,19 @@ EDGE: Final = hashes_of("^", "^")
 """The hashes of what stands before the first and after the last token."""
 
 
-def _form_places(text: str, kind: str, parts: int, *, quoted: bool) -> NDArray[np.intp]:
-    names = ["kind", *(["quoted"] if quoted else []), *_FORMS[kind](text, parts)]
-    return place(np.array([_salt(f"own {kind} {name}") for name in names], dtype=np.uint32))
+def _form_places(text: str, kind: str, part_count: int, *, quoted: bool) -> NDArray[np.intp]:
+    names = ["kind", *(["quoted"] if quoted else []), *_FORMS[kind](text, part_count)]
+    return slots_of(np.array([_salt(f"own {kind} {name}") for name in names], dtype=np.uint32))
 
 
 def form_places(token: Token) -> NDArray[np.intp]:
     """Return the places of a token's own form."""
-    return _form_places(token.text[:_LONGEST], token.kind, token.parts, quoted=token.quoted)
+    return _form_places(token.text[:_LONGEST], token.kind, token.part_count, quoted=token.quoted)
 
 
-def _number_form(text: str, parts: int) -> Iterator[str]:
+def _number_form(text: str, part_count: int) -> Iterator[str]:
     yield f"digits {min(sum(map(str.isdigit, text)), 12)}"
-    yield f"parts {min(parts, 6)}"
+    yield f"parts {min(part_count, 6)}"
     yield f"signs {re.sub(r'[0-9]', '0', text)[:12]}"
     yield f"shape {_shape(text)[:12]}"
     yield from (
@@ -150,15 +150,15 @@ def _number_form(text: str, parts: int) -> Iterator[str]:
     )
 
 
-def _spoken_form(text: str, parts: int) -> Iterator[str]:
+def _spoken_form(text: str, part_count: int) -> Iterator[str]:
     words = text.lower().split()
-    yield f"parts {min(parts, 8)}"
+    yield f"parts {min(part_count, 8)}"
     yield f"first {words[0]}"
     if not _SCALES.isdisjoint(words):
         yield "scale"
 
 
-def _mixed_form(text: str, _parts: int) -> Iterator[str]:
+def _mixed_form(text: str, _part_count: int) -> Iterator[str]:
     shape = _shape(text)
     yield f"shape {shape[:14]}"
     yield f"length {min(len(text) // 3, 6)}"
@@ -170,7 +170,7 @@ def _mixed_form(text: str, _parts: int) -> Iterator[str]:
         yield "camel"
 
 
-def _word_form(text: str, _parts: int) -> Iterator[str]:
+def _word_form(text: str, _part_count: int) -> Iterator[str]:
     lower = text.lower()
     yield f"word {lower}"
     yield f"capital {text[0].isupper()}"
@@ -202,19 +202,19 @@ def features_of(tokens: Sequence[Token], at: int) -> dict[int, float]:
     found: dict[int, float] = {}
 
     def add(places: NDArray[np.intp], weight: float) -> None:
-        for one in places.ravel().tolist():
-            found[one] = found.get(one, 0.0) + weight
+        for slot in places.ravel().tolist():
+            found[slot] = found.get(slot, 0.0) + weight
 
     token, seen = tokens[at], neighbours(tokens)
     row = 1 + KINDS.index(token.kind)
     add(form_places(token), 1.0)
     for role, offset in enumerate(NEAR):
         hashes = seen[at + offset] if 0 <= at + offset < len(seen) else EDGE
-        add(place(hashes[:, None] ^ SALTS[[0, row], role]), WEIGHTS[role])
+        add(slots_of(hashes[:, None] ^ SALTS[[0, row], role]), WEIGHTS[role])
     for role, (start, stop) in enumerate(WINDOWS.values(), len(NEAR)):
         for index in range(max(0, at + start), min(len(seen), at + stop)):
             if index != at:
-                add(place(seen[index][:, None] ^ SALTS[[0, row], role]), WEIGHTS[role])
+                add(slots_of(seen[index][:, None] ^ SALTS[[0, row], role]), WEIGHTS[role])
     present = [CLASSES[number] for number in sorted(_classes_around(tokens, at))]
     for index, name in enumerate(present):
         add(np.array(class_places(name, token.kind)), CLASS_WEIGHT)

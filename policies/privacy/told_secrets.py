@@ -142,7 +142,7 @@ def _of_neighbours(words: Sequence[str], at: NDArray[np.intp], kinds: NDArray[np
 def _in_roles(word: str, before: str) -> Floats:
     """Return what a token adds to the score of one beside it, by the kind of that one and by its own role."""
     hashes = seen.hashes_of(word, before)
-    sums = weights().places[seen.place(hashes[:, None, None] ^ seen.SALTS)].sum(axis=0)
+    sums = weights().places[seen.slots_of(hashes[:, None, None] ^ seen.SALTS)].sum(axis=0)
     result: Floats = (sums[1:] + sums[0]) * np.array(seen.WEIGHTS, dtype=np.float32)
     return result
 

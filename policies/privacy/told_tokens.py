@@ -42,13 +42,13 @@ _QUOTES: Final = frozenset("\"'“”„‘’«»`")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, number or mark, and where it stands. `parts` says of how many numbers it is put together."""
+    """A word, number or mark, and where it stands. `part_count` says of how many numbers it is put together."""
 
     text: str
     start: int
     end: int
     kind: Kind
-    parts: int = 1
+    part_count: int = 1
     quoted: bool = False
 
 
@@ -60,11 +60,11 @@ def tokens_of(text: str) -> list[Token]:
 def _plain_tokens(text: str) -> Iterator[Token]:
     quoted = False
     for chunk in _CHUNK.finditer(text):
-        start, said = chunk.start(), chunk[0]
-        if said.startswith("[") and said.endswith("]"):
-            yield Token(said, start, chunk.end(), "mark")
+        start, written = chunk.start(), chunk[0]
+        if written.startswith("[") and written.endswith("]"):
+            yield Token(written, start, chunk.end(), "mark")
             continue
-        edges = _EDGES.fullmatch(said)
+        edges = _EDGES.fullmatch(written)
         assert edges is not None
         before, core, after = edges[1], edges[2], edges[3]
         yield from _marks(before, start)

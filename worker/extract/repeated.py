@@ -26,7 +26,7 @@ def is_said_by_nobody(utterance: Utterance) -> bool:
     ]
     if not before:
         return False
-    if any(who.place in before and (who.noun is not None or who.name is not None) for who in people_in(parsed)):
+    if any(who.index in before and (who.noun is not None or who.name is not None) for who in people_in(parsed)):
         return False
     spoken = any(parsed.tokens[index].tag in ("VBD", "VBN") for index in before)
     return not any(

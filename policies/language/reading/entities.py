@@ -63,7 +63,7 @@ def entities_of(parsed: Parsed, notes: Sequence[Note] = ()) -> tuple[Entity, ...
             _placed(parsed, index, add)
     for person in people_in(parsed):
         if person.name is not None:
-            add(person.name, "PRODUCT" if _is_attribute(parsed, person.place) else "PERSON")
+            add(person.name, "PRODUCT" if _is_attribute(parsed, person.index) else "PERSON")
     text = parsed.text_of(range(len(parsed.tokens)))
     for match in _MONEY.finditer(text):
         add(match.group(), "MONEY")

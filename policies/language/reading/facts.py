@@ -91,8 +91,8 @@ def triples_of(parsed: Parsed) -> tuple[Fact, ...]:
     """
     people = people_in(parsed)
     facts: dict[Fact, None] = {}
-    told = [clause for clause in _told_clauses(parsed) if clause.mood in (Mood.TELLING, Mood.WISHING)]
-    for clause in told:
+    clauses = [clause for clause in _told_clauses(parsed) if clause.mood in (Mood.TELLING, Mood.WISHING)]
+    for clause in clauses:
         entity, verb = _entity(parsed, clause, people), _verb(parsed, clause.head)
         taken = _taken(parsed, clause.head, entity, verb, people) if entity and verb else []
         facts.update(dict.fromkeys(taken))
@@ -101,7 +101,7 @@ def triples_of(parsed: Parsed) -> tuple[Fact, ...]:
     for person in people:
         if person.of_speaker and person.noun and person.name:
             facts[Fact(entity=person.name[:200], verb="is", object=f"user's {person.noun}")] = None
-    if facts or told:
+    if facts or clauses:
         facts.update(dict.fromkeys(_links(parsed, people)))
     return tuple(facts)
 
@@ -138,15 +138,15 @@ def _in_company(parsed: Parsed, clause: Clause, taken: Sequence[Fact], people: S
     tokens, subject = parsed.tokens, clause.subject
     for person in people:
         beside = subject is not None and (
-            person.place == subject or (tokens[person.place].dep == "conj" and tokens[person.place].head == subject)
+            person.index == subject or (tokens[person.index].dep == "conj" and tokens[person.index].head == subject)
         )
         if beside and (person.name or person.of_speaker):
             for fact in taken:
                 yield Fact(entity=person.canonical[:200], verb=fact.verb, object=fact.object)
             continue
-        lead = tokens[tokens[person.place].head]
+        lead = tokens[tokens[person.index].head]
         acts = stem(tokens[lead.head].lower) in _IN_COMPANY
-        if lead.lower == "with" and acts and tokens[person.place].dep == "pobj" and (person.name or person.of_speaker):
+        if lead.lower == "with" and acts and tokens[person.index].dep == "pobj" and (person.name or person.of_speaker):
             done = next((fact.verb for fact in taken if fact.object == person.canonical and "with" in fact.verb), "")
             if done:
                 yield Fact(entity=person.canonical[:200], verb=done, object=USER)
@@ -215,8 +215,10 @@ def _is_noun(token: Token) -> bool:
 
 def _bare(parsed: Parsed, index: int) -> str:
     """Return a thing without whose it is: "Tom's old boat" -> "old boat"."""
-    left = [c for c in parsed.children(index) if parsed.tokens[c].dep in ("amod", "compound", "nummod") and c < index]
-    return _told(parsed, [*left, index])
+    modifiers = [
+        c for c in parsed.children(index) if parsed.tokens[c].dep in ("amod", "compound", "nummod") and c < index
+    ]
+    return _retold(parsed, [*modifiers, index])
 
 
 def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[Person]) -> list[Fact]:
@@ -244,13 +246,13 @@ def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[P
             to = "to " if any(tokens[c].tag == "TO" for c in parsed.children(child)) else ""
             rest = [index for index in parsed.subtree(child) if index >= child]
             governed = _taken(parsed, child, entity, f"{verb} {to}{token.lower}", people)
-            facts += governed or _fact(entity, f"{verb} {to}", _told(parsed, rest))
+            facts += governed or _fact(entity, f"{verb} {to}", _retold(parsed, rest))
         elif token.dep in _DIRECT:
             governed = _taken(parsed, child, entity, f"{verb} {token.lower}", people) if token.dep == "acomp" else []
             facts += governed or _fact(entity, verb, _named(parsed, child, people))
     if not facts:
         further = (
-            _told(parsed, parsed.subtree(child))
+            _retold(parsed, parsed.subtree(child))
             for child in after
             if tokens[child].dep in _FURTHER and not _is_of_the_moment(parsed, child)
         )
@@ -302,11 +304,11 @@ def _named(parsed: Parsed, index: int, people: Sequence[Person]) -> str:
         while len(places) > 1 and tokens[places[0]].lower in _BEFORE:
             places.pop(0)
         if tokens[places[0]].lower in _MINE and len(places) > 1:
-            return f"user's {_told(parsed, places[1:])}"
-    return _told(parsed, places)
+            return f"user's {_retold(parsed, places[1:])}"
+    return _retold(parsed, places)
 
 
-def _told(parsed: Parsed, places: Sequence[int]) -> str:
+def _retold(parsed: Parsed, places: Sequence[int]) -> str:
     """Return words told of the user: "my shop" -> "their shop"; "" for what is said of how or when."""
     tokens = parsed.tokens
     if places and tokens[places[0]].text in _LEADING and tokens[places[0]].dep not in _OF_NAMES:

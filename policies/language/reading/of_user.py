@@ -29,7 +29,7 @@ def as_told_by_user(sentences: Sequence[Parsed], names: Sequence[str]) -> tuple[
     """
     called = {tuple(name.casefold().split()) for name in names if name.strip()}
     called |= {words[:1] for words in called}
-    told: list[Parsed] = []
+    retold: list[Parsed] = []
     is_open, follows = True, True
     for sentence in sentences:
         named = _with_names(sentence, called)
@@ -37,8 +37,8 @@ def as_told_by_user(sentences: Sequence[Parsed], names: Sequence[str]) -> tuple[
         parsed = _with_pronouns(named, reach, opens=follows)
         follows = any(token.lower == "i" and token.dep in SUBJECTS for token in parsed.tokens)
         is_open = is_open and reach == len(named.tokens)
-        told.append(parsed)
-    return tuple(told)
+        retold.append(parsed)
+    return tuple(retold)
 
 
 def as_heard_from(source: TurnSource, sentences: Sequence[Parsed], name: str) -> Sequence[Parsed]:
