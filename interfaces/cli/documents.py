@@ -87,7 +87,7 @@ def put(
         return
     for _, accepted in done:
         head = heads[accepted.document.document_id]
-        console.print(Text(f"{head.document_id}: {accepted.outcome}, {_told(head)}"))
+        console.print(Text(f"{head.document_id}: {accepted.outcome}, {_summary_of(head)}"))
 
 
 @app.command("list")
@@ -132,7 +132,7 @@ def show(
         ]
         print_json(_shown(document) | {"chunks": shown_chunks})
         return
-    console.print(Text(f"{document.title or document.document_id}: {_told(document)}", style="bold"))
+    console.print(Text(f"{document.title or document.document_id}: {_summary_of(document)}", style="bold"))
     console.print(Text(f"for {document.visibility}, by {document.author_id}, version {document.version}"))
     if document.state is DocumentState.WAITING:
         shown = "these are the chunks of the version before" if chunks else "its chunks are shown once a worker is done"
@@ -245,7 +245,7 @@ def _progress() -> Progress:
     return Progress(console=console, transient=True)
 
 
-def _told(document: KeptDocument) -> str:
+def _summary_of(document: KeptDocument) -> str:
     why = f" ({document.failure})" if document.failure else ""
     return f"{_standing(document)}{why}, {_counted(document.chunk_count)}"
 

@@ -68,7 +68,7 @@ _PANELS: Final = {
     },
 }
 """Panels of the help, in its order, and where in this package each command is: a function or a Typer of its own."""
-_COMMANDS: Final = {command: place for commands in _PANELS.values() for command, place in commands.items()}
+_COMMANDS: Final = {command: location for commands in _PANELS.values() for command, location in commands.items()}
 _PANEL_OF: Final = {command: panel for panel, commands in _PANELS.items() for command in commands}
 
 

@@ -66,7 +66,7 @@ def list_reviews(
 def show(review: IdArgument, as_json: JsonOption = False) -> None:
     """Show one: the candidate as it would be stored, and why it was held back."""
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
-        chosen = _one(review, catalog)
+        chosen = _review_like(review, catalog)
         question = asked_in(chosen, catalog)
     print_result(_json(chosen), _details(chosen, question), as_json=as_json)
 
@@ -80,7 +80,7 @@ def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None
     done: list[Approved] = []
     failed: list[tuple[Review, str]] = []
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
-        for review in [_one(given, context.catalog) for given in ids]:
+        for review in [_review_like(given, context.catalog) for given in ids]:
             try:
                 done.append(approve_review(review.id, context, by=by, now=datetime.now(UTC)))
             except (NotOpen, ConcurrentChange):
@@ -111,7 +111,7 @@ def reject(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
     done: list[Review] = []
     failed: list[tuple[Review, str]] = []
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
-        for review in [_one(given, context.catalog) for given in ids]:
+        for review in [_review_like(given, context.catalog) for given in ids]:
             try:
                 done.append(reject_review(review.id, context, by=by, now=datetime.now(UTC)))
             except (NotOpen, ConcurrentChange):
@@ -124,7 +124,7 @@ def reject(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
     _end(failed, as_json=as_json)
 
 
-def _one(start: str, catalog: Catalog) -> Review:
+def _review_like(start: str, catalog: Catalog) -> Review:
     try:
         ids = catalog.reviews.ids_like(start)
     except ValueError as error:

@@ -141,10 +141,10 @@ def _tell(subject: Subject, story: TurnStory, *, as_json: bool) -> None:
         print_json(_as_json(subject, story))
         return
     entry, source = story.record.entry, story.record.source
-    said = f"{utc_iso(source.occurred_at)}: {source.text_of('user')}" if source else _NOT_KEPT
+    words = f"{utc_iso(source.occurred_at)}: {source.text_of('user')}" if source else _NOT_KEPT
     lag = (entry.processed_at - entry.arrived_at).total_seconds()
     rows = {
-        "said": said,
+        "said": words,
         "arrived": f"{utc_iso(entry.arrived_at)}, processed {lag:.1f} s later",
         "seen in it": _words(entry.reasons) or "nothing",
         "outcome": outcome_of(story),

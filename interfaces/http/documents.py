@@ -139,7 +139,7 @@ def list_(
 ) -> DocumentsOut:
     """List the documents that the key may see, without what they say."""
     items, more = list_documents(about.principal, about.subject, service.context.catalog, after=after, limit=limit)
-    return DocumentsOut(items=[_told(document, with_content=False) for document in items], after=more)
+    return DocumentsOut(items=[_document_out(document, with_content=False) for document in items], after=more)
 
 
 @router.put(
@@ -181,7 +181,7 @@ def put(
     response.headers["ETag"] = etag_of(accepted.document.etag)
     if accepted.outcome is PutOutcome.UNCHANGED:
         response.status_code = HTTPStatus.OK
-    return PutOut(outcome=accepted.outcome, document=_told(accepted.document, with_content=False))
+    return PutOut(outcome=accepted.outcome, document=_document_out(accepted.document, with_content=False))
 
 
 @router.get("/{document_id}", summary="Read one document")
@@ -189,7 +189,7 @@ def read(document_id: DocumentId, about: About, service: Opened, response: Respo
     """Read a document with where it stands; its ETag is what a put is to name in If-Match."""
     document = visible_document(about.principal, about.subject, document_id, service.context.catalog)
     response.headers["ETag"] = etag_of(document.etag)
-    return _told(document, with_content=True)
+    return _document_out(document, with_content=True)
 
 
 @router.delete("/{document_id}", summary="Delete a document with all its chunks and vectors")
@@ -204,7 +204,7 @@ def delete(document_id: DocumentId, about: About, service: Opened) -> DeletedOut
     return DeletedOut(chunks_deleted=gone)
 
 
-def _told(document: KeptDocument, *, with_content: bool) -> DocumentOut:
+def _document_out(document: KeptDocument, *, with_content: bool) -> DocumentOut:
     return DocumentOut(
         **document.model_dump(include=set(DocumentOut.model_fields) - {"content"}),
         etag=document.etag,

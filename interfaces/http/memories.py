@@ -194,8 +194,8 @@ def create(given: MemoryIn, principal: Asker, service: Opened, response: Respons
     if receipt["outcome"] != "created":
         response.status_code = HTTPStatus.OK
     memory = fresh[0] if fresh else _known(receipt["memory_id"], asker, subject, service)
-    told = memory_out(memory) if memory else None
-    return RememberedOut(outcome=receipt["outcome"], memory_id=told and told.memory_id, memory=told)
+    shown = memory_out(memory) if memory else None
+    return RememberedOut(outcome=receipt["outcome"], memory_id=shown and shown.memory_id, memory=shown)
 
 
 @router.get("/{memory_id}", summary="Read one memory")

@@ -258,10 +258,10 @@ def _what_next(fed: _Fed, *, stays: bool) -> Text:
     return Text(f"\n{begin}, in {Path.cwd()}:\n{lines}\n")
 
 
-def _print_link(settings: Settings, whose: Subject, what: str, console: Console) -> None:
+def _print_link(settings: Settings, whose: Subject, pages: str, console: Console) -> None:
     with closing(open_redis(settings)) as redis:
         link = link_to_pages(settings, whose.tenant_id, whose.subject_id, redis)
-    console.print(f"\n{what}, in a browser (the link works once, for five minutes):")
+    console.print(f"\n{pages}, in a browser (the link works once, for five minutes):")
     console.print(f"  {link}", soft_wrap=True)
 
 

@@ -31,7 +31,7 @@ def story_table(turns: Sequence[Turn], catalog: Catalog) -> Table:
         became = Text("\n").join(lines_of(story)) if story else Text("it waits still", style="dim")
         table.add_row(
             f"{turn.occurred_at.astimezone(UTC):%d %b %H:%M}",
-            Text(f"{turn.user_name() or turn.user_id}: {_said(turn, story)}"),
+            Text(f"{turn.user_name() or turn.user_id}: {_words_of(turn, story)}"),
             became,
         )
     return table
@@ -45,7 +45,7 @@ def _stories(turns: Sequence[Turn], catalog: Catalog) -> dict[tuple[Subject, str
     return stories
 
 
-def _said(turn: Turn, story: TurnStory | None) -> str:
+def _words_of(turn: Turn, story: TurnStory | None) -> str:
     """Return the user's words as they were kept, small talk as it was, and nothing of what must not be kept."""
     kept = story.record.source if story else None
     if kept is None and (story is None or story.record.entry.outcome is not Outcome.SKIPPED):

@@ -115,9 +115,9 @@ def _page(
 
 def _masked(decided: Decided) -> list[str]:
     """Return the summaries out of which something was masked, as they would be kept."""
-    said = {candidate.ordinal: candidate.summary for candidate in _extracted(decided)}
+    extracted = {candidate.ordinal: candidate.summary for candidate in _extracted(decided)}
     weighed = (item.candidate for item in decided.items if isinstance(item, Scored))
-    return [candidate.summary for candidate in weighed if candidate.summary != said.get(candidate.ordinal)]
+    return [candidate.summary for candidate in weighed if candidate.summary != extracted.get(candidate.ordinal)]
 
 
 def _too_light(decided: Decided) -> list[str]:

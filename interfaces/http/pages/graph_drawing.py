@@ -58,9 +58,9 @@ class Bar:
     span: Span
 
 
-def draw(stated: Sequence[Stated], centre: str, said: Callable[[str], str]) -> Drawing:
+def draw(stated: Sequence[Stated], centre: str, name_shown: Callable[[str], str]) -> Drawing:
     """Return facts as columns of names: at the left those of whom something is said and who are named by nobody else,
-    `centre` first; to the right of each what is said of it. Every name stands once, as it is `said` to whoever looks;
+    `centre` first; to the right of each what is said of it. Every name stands once, as it is shown to whoever looks;
     what is farther than three columns away stands in the third."""
     names: dict[str, str] = {}
     objects_of: dict[str, dict[str, None]] = defaultdict(dict)
@@ -77,7 +77,7 @@ def draw(stated: Sequence[Stated], centre: str, said: Callable[[str], str]) -> D
     nodes: dict[str, Node] = {}
     for name in sorted(column, key=lambda key: column[key]):
         depth = column[name]
-        shown = said(names[name])
+        shown = name_shown(names[name])
         nodes[name] = Node(
             names[name],
             shown if len(shown) <= _NAME_CHARS else shown[: _NAME_CHARS - 1] + "…",

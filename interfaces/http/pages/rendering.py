@@ -95,16 +95,16 @@ def _upper_first(text: str) -> str:
 def _labelled(rows: Markup, columns: Sequence[str]) -> Markup:
     """Return the rows of a table with the name of its column at each cell: on a narrow screen a row is a card, which
     has no head above it. Cards are no table to a browser any more, so each part says what it is."""
-    place = 0
+    column = 0
 
     def part(found: re.Match[str]) -> str:
-        nonlocal place
+        nonlocal column
         if found[1] == "tr":
-            place = 0
+            column = 0
             return '<tr role="row"'
-        place += 1
+        column += 1
         role = "cell" if found[1] == "td" else "rowheader"
-        return f'<{found[1]} role="{role}" data-label="{escape(columns[place - 1])}"'
+        return f'<{found[1]} role="{role}" data-label="{escape(columns[column - 1])}"'
 
     # The rows are markup already, and what is added is escaped.
     return Markup(_PART_OF_A_TABLE.sub(part, rows))  # nosec B704

@@ -156,7 +156,7 @@ def standing(document: KeptDocument) -> str:
     return gettext(_STANDING[document.state])
 
 
-def place(name: str) -> str:
+def place_name(name: str) -> str:
     """Return where a proof says that something was removed, by its name."""
     if name in _PLACES:
         return gettext(_PLACES[name])
@@ -174,10 +174,10 @@ def named(name: str, whose: str = "") -> str:
         return whose or gettext("You")
     if not name.casefold().startswith(_USERS):
         return name
-    what = name[len(_USERS) :]
+    thing = name[len(_USERS) :]
     if not whose:
-        return gettext("your %(what)s") % {"what": what}
-    return gettext("%(what)s of %(whose)s") % {"what": what, "whose": whose}
+        return gettext("your %(what)s") % {"what": thing}
+    return gettext("%(what)s of %(whose)s") % {"what": thing, "whose": whose}
 
 
 def used_for(use: Use) -> str:

@@ -56,7 +56,7 @@ def letters(staff: Staff, service: Opened, done: str = "") -> Response:
 @router.get("/admin/dead-letters/{letter_id}")
 def letter(letter_id: str, staff: Staff, service: Opened) -> Response:
     """Show a dead letter whole: the reason, and the turn as it came."""
-    return _whole(_one(letter_id, staff, service), staff, service)
+    return _whole(_letter_of(letter_id, staff, service), staff, service)
 
 
 @router.post("/admin/dead-letters/{letter_id}")
@@ -67,7 +67,7 @@ def settle(
     decision: Annotated[str, Form(pattern="^(replay|throw)$")],
 ) -> Response:
     """Enqueue a dead letter's turn again, or throw it away for good."""
-    context, letter = service.context, _one(letter_id, staff, service)
+    context, letter = service.context, _letter_of(letter_id, staff, service)
     if decision == "throw":
         remove_dead_letter(context.redis, letter)
         _note(letter, staff, service, AuditAction.DROPPED, "threw a dead letter away")
@@ -97,7 +97,7 @@ def _whole(
     return page("admin/dead_letter.html", staff, letter=letter, said=turn_text, problem=problem, code=code)
 
 
-def _one(letter_id: str, staff: StaffSession, service: Service) -> DeadLetter:
+def _letter_of(letter_id: str, staff: StaffSession, service: Service) -> DeadLetter:
     for letter in islice(read_dead_letters(service.context.redis), _READ):
         if letter.id == letter_id and _tenant_of(letter) == staff.tenant_id:
             return letter
