@@ -178,8 +178,8 @@ for _store in ("broker", "catalog"):
     SCRAPE_ERRORS.labels(_store)
 for _why in _NOT_TAKEN:
     LLM_DROPPED.labels(_why)
-for _said in ("same", "changed", "different", "unanswered"):
-    LLM_CHECKS.labels(_said)
+for _answered in ("same", "changed", "different", "unanswered"):
+    LLM_CHECKS.labels(_answered)
 for _ended in ("delivered", "failed", "gone"):
     WEBHOOK_ATTEMPTS.labels(_ended)
 for _noted in ("noted", "done", "nothing", "decided", "failed", "late"):

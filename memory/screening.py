@@ -109,8 +109,8 @@ def screened(
 
 def _behind(candidate: Candidate, turns: Mapping[str, Turn]) -> str:
     """Return the sentence that a candidate retells: it may be planted whatever stands around it."""
-    said = turns[candidate.turn_id].text_of("user")
-    return planted.sentence_behind(candidate.summary[:_READ_CHARS], said[:_READ_CHARS])
+    words = turns[candidate.turn_id].text_of("user")
+    return planted.sentence_behind(candidate.summary[:_READ_CHARS], words[:_READ_CHARS])
 
 
 def _beside(turn: Turn) -> list[str]:

@@ -10,7 +10,7 @@ from policies.chunking import sizes_for
 from policies.facts import type_of_object
 from policies.windows import BEFORE, cut
 from schema import Chunk, Memory, Subject, Turn
-from schema.selectors import StatedFact, Window, told
+from schema.selectors import StatedFact, Window, dialogue_of
 from stores.catalog import Changes, IndexJob
 from stores.embedding.base import reading_of
 from stores.index.base import SELECTORS, Family, Indexed
@@ -58,12 +58,14 @@ def windows_of(subject: Subject, turns: Sequence[Turn], stores: Stores) -> tuple
     last: dict[str, Turn] = {}
     windows: list[Window] = []
     for turn in turns:
-        said, until = turn.conversation_id, turn.occurred_at
-        before = last.get(said) or stores.catalog.families.turn_before(subject, said, until - BEFORE, until)
+        conversation, until = turn.conversation_id, turn.occurred_at
+        before = last.get(conversation) or stores.catalog.families.turn_before(
+            subject, conversation, until - BEFORE, until
+        )
         if before and not until - BEFORE <= before.occurred_at <= until:
             before = None
-        last[said] = turn
-        spans = cut(told(before) if before else "", told(turn), sizes, reading.spans)
+        last[conversation] = turn
+        spans = cut(dialogue_of(before) if before else "", dialogue_of(turn), sizes, reading.spans)
         windows += [Window(turn, number, *span, before if span[0] < 0 else None) for number, span in enumerate(spans)]
     return tuple(windows)
 

@@ -43,8 +43,8 @@ class Window:
     @property
     def content(self) -> str:
         """Return what is embedded: the whole turn, where an erasure left nothing of the part."""
-        own = told(self.turn)
-        back = told(self.before)[self.start :] + "\n" if self.before and self.start < 0 else ""
+        own = dialogue_of(self.turn)
+        back = dialogue_of(self.before)[self.start :] + "\n" if self.before and self.start < 0 else ""
         return f"{back}{own[max(0, self.start) : self.end]}" if own[max(0, self.start) : self.end].strip() else own
 
 
@@ -77,7 +77,7 @@ class StatedFact:
         return self.id
 
 
-def told(turn: Turn) -> str:
+def dialogue_of(turn: Turn) -> str:
     """Return a turn as a dialogue: "User: ...", a line a message."""
     return "\n".join(f"{message.role.capitalize()}: {message.content}" for message in turn.messages)
 

@@ -26,7 +26,7 @@ from recall.selectors import turns_near
 from schema import Capability, Principal, Scope, Subject, Visibility
 from schema.errors import IndexUnbuilt
 from schema.health import HealthStatus
-from schema.selectors import told
+from schema.selectors import dialogue_of
 from stores.catalog import Changes
 from stores.index.base import SELECTORS, Family, Where
 from stores.open import open_beside
@@ -115,7 +115,7 @@ def test_a_turn_that_is_kept_has_a_window_with_what_was_said_before_and_each_fac
     on, whose = switched(worker), subject(anna)
     on.hear(anna, SAID[0], "Hello")
     on.hear(anna, SAID[1], first=2)
-    first, second = (told(turn) for turn in on.context.catalog.sources(whose, [f"{anna}-0", f"{anna}-2"]))
+    first, second = (dialogue_of(turn) for turn in on.context.catalog.sources(whose, [f"{anna}-0", f"{anna}-2"]))
     assert windows_of(on, whose) == [first, f"{first}\n{second}"], "of the turn without a memory there is none"
     facts = kept(on, whose, Family.FACTS)
     assert len(facts) == sum(len(memory.facts) for memory in on.known(whose)) > 0
@@ -142,7 +142,7 @@ def test_a_long_turn_has_windows_that_are_read_whole(worker: Worker, anna: str) 
     windows = [item for item in kept(on, whose, Family.WINDOWS).values() if item.turn.turn_id == f"{anna}-1"]
     assert sorted(item.number for item in windows) == list(range(len(windows)))
     assert len(windows) > 1
-    own = told(windows[0].turn)
+    own = dialogue_of(windows[0].turn)
     assert max(item.end for item in windows) == len(own.rstrip())
     assert all(item.content and (item.start >= 0 or item.number == 0) for item in windows)
 
@@ -171,7 +171,7 @@ def test_an_erased_turn_is_in_no_window_any_more(worker: Worker, anna: str) -> N
     assert proof.is_clean
     assert (proof.removed["index of windows"], proof.left["index of windows"]) == (1, 0)
     assert proof.removed["index of facts"] == facts - len(kept(on, whose, Family.FACTS)) > 0
-    second, third = (told(turn) for turn in on.context.catalog.sources(whose, [f"{anna}-1", f"{anna}-2"]))
+    second, third = (dialogue_of(turn) for turn in on.context.catalog.sources(whose, [f"{anna}-1", f"{anna}-2"]))
     assert windows_of(on, whose) == [second, f"{second}\n{third}"]
     assert f"{anna}-0" not in str(on.rows("windows", whose))
     assert_in_order(on, whose)
