@@ -264,7 +264,7 @@ def _known(
     facts: dict[str, KnownFact] = {}
     for start in range(0, len(ordered), _READ_AT_ONCE):
         page = ordered[start : start + _READ_AT_ONCE]
-        read = stores.catalog.memories(audience.subject, {one.memory_id for one in page} - memories.keys())
+        read = stores.catalog.memories(audience.subject, {relation.memory_id for relation in page} - memories.keys())
         memories |= {memory.id: memory for memory in tellable(audience, read.values())}
         for relation in page:
             if memory := memories.get(relation.memory_id):

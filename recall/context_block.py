@@ -114,9 +114,9 @@ def _made(
     excerpts = excerpts_in(asked, question, stores, room)
     room -= tokens_of("\n".join(excerpt_lines(excerpts))) if excerpts else 0
     # A memory takes a third of what its slot is estimated at, mostly: what room is left is for the next best.
-    told = {memory.id for memory in fresh}
-    told |= {memory.id for memory in _fitting([memory for memory in answers if memory.id not in told], room)}
-    fresh = [memory for memory in answers if memory.id in told]
+    ids_told = {memory.id for memory in fresh}
+    ids_told |= {memory.id for memory in _fitting([memory for memory in answers if memory.id not in ids_told], room)}
+    fresh = [memory for memory in answers if memory.id in ids_told]
     if not standing and not fresh and not excerpts:
         return _block("", [])
     _note(fresh, principal, stores, now)

@@ -23,7 +23,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Parts:
+class DocumentPage:
     """A document with some of its searchable parts, in their order, of `total`."""
 
     document: KeptDocument
@@ -49,7 +49,7 @@ def list_documents(
 
 def parts_of(
     principal: Principal | None, subject: Subject, document_id: str, catalog: Catalog, *, first: int = 1, limit: int
-) -> Parts:
+) -> DocumentPage:
     """Return a document that a principal sees with what of it is searchable, from its `first` part on.
 
     Raises:
@@ -57,11 +57,11 @@ def parts_of(
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     document = visible_document(principal, subject, document_id, catalog)
-    parts = _parts(catalog.documents.chunks_of(subject, document_id))
-    return Parts(document, parts[first - 1 : first - 1 + limit], len(parts))
+    parts = _parts_of(catalog.documents.chunks_of(subject, document_id))
+    return DocumentPage(document, parts[first - 1 : first - 1 + limit], len(parts))
 
 
-def _parts(chunks: Sequence[Chunk]) -> list[Part]:
+def _parts_of(chunks: Sequence[Chunk]) -> list[Part]:
     """Return what each chunk adds: what two of them share stands with the first."""
     parts, end = [], 0
     for chunk in chunks:

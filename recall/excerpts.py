@@ -62,7 +62,7 @@ class _Found:
     covered: float
 
 
-_Told = tuple[_Found, Chunk, float]
+_Readable = tuple[_Found, Chunk, float]
 """A chunk with its score, read."""
 
 
@@ -125,7 +125,7 @@ def excerpts_for(
         for candidate, score in scored
         if not relevant_only or _evidence(candidate, policy) >= policy.retrieval_excerpt_relevant
     ]
-    return _joined(_told(likely, most, stores), policy, stores)
+    return _joined(_read_of(likely, most, stores), policy, stores)
 
 
 def with_textbooks(asked: Sequence[Audience], stores: Stores) -> list[Audience]:
@@ -164,9 +164,9 @@ def _look(
     ]
 
 
-def _told(likely: Sequence[tuple[_Found, float]], most: int, stores: Stores) -> list[_Told]:
+def _read_of(likely: Sequence[tuple[_Found, float]], most: int, stores: Stores) -> list[_Readable]:
     """Return the first that may be told, read: by what their documents and their words say now."""
-    readable: list[_Told] = []
+    readable: list[_Readable] = []
     for start in range(0, len(likely), most):
         page = likely[start : start + most]
         chunks: dict[uuid.UUID, Chunk] = {}
@@ -204,7 +204,7 @@ def _evidence(candidate: _Found, policy: Policy) -> float:
     return candidate.similarity + policy.retrieval_coverage_weight * candidate.covered
 
 
-def _joined(readable: Sequence[_Told], policy: Policy, stores: Stores) -> list[Excerpt]:
+def _joined(readable: Sequence[_Readable], policy: Policy, stores: Stores) -> list[Excerpt]:
     heads: dict[Subject, Mapping[str, KeptDocument]] = {}
     for subject in {chunk.subject for _, chunk, _ in readable}:
         ids = {chunk.document_id for _, chunk, _ in readable if chunk.subject == subject}

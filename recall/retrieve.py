@@ -183,7 +183,7 @@ def _best(
         with stage("rerank"):
             ranked = _ranked(proposed, sureness if relevant_only else None, stores.policy, now)
         fresh = {found.candidate.memory_id: found for found in ranked if found.candidate.memory_id not in ranked_ids}
-        for memory in _told(list(fresh), wanted - len(hits), asked, filters, stores):
+        for memory in _readable(list(fresh), wanted - len(hits), asked, filters, stores):
             found = fresh[memory.id]
             terms = found.terms(stores.policy, now)
             why = _why(memory, proposed, found, terms, sureness) if explain else None
@@ -317,13 +317,13 @@ def _ranked(proposed: _Proposed, sureness: float | None, policy: Policy, now: da
     matches = [candidate.match for candidate in proposed.candidates]
     answers = [True] * len(matches) if sureness is None else answering(matches, sureness, policy)
     found = list(map(_Ranked, proposed.candidates, relevances(matches, policy), answers))
-    found.sort(key=lambda one: (-one.relevance, one.candidate.memory_id.int))
+    found.sort(key=lambda ranked: (-ranked.relevance, ranked.candidate.memory_id.int))
     first, others = found[: policy.retrieval_pool], found[policy.retrieval_pool :]
-    first.sort(key=lambda one: (-one.terms(policy, now).total, one.candidate.memory_id.int))
-    return [one for one in (*first, *others) if one.answers]
+    first.sort(key=lambda ranked: (-ranked.terms(policy, now).total, ranked.candidate.memory_id.int))
+    return [ranked for ranked in (*first, *others) if ranked.answers]
 
 
-def _told(
+def _readable(
     ids: Sequence[uuid.UUID], wanted: int, asked: Sequence[Audience], filters: Filters, stores: Stores
 ) -> Iterator[Memory]:
     """Yield those of the memories that may be told, in their order: they are read whole, and judged once more, a few

@@ -112,10 +112,10 @@ class _BoundStream(httpcore.NetworkStream):
         self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left(self._deadline, timeout))
+        return self._stream.read(max_bytes, _remaining(self._deadline, timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, _left(self._deadline, timeout))
+        self._stream.write(buffer, _remaining(self._deadline, timeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -123,7 +123,7 @@ class _BoundStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        remaining = _left(self._deadline, timeout)
+        remaining = _remaining(self._deadline, timeout)
         return _BoundStream(self._stream.start_tls(ssl_context, server_hostname, remaining), self._deadline)
 
     def get_extra_info(self, info: str) -> Any:
@@ -151,7 +151,7 @@ class _CheckedBackend(httpcore.NetworkBackend):
         for address in self._checked(host, port)[:_MOST_ADDRESSES]:
             try:
                 stream = self._backend.connect_tcp(
-                    str(address), port, _left(self._deadline, timeout), local_address, socket_options
+                    str(address), port, _remaining(self._deadline, timeout), local_address, socket_options
                 )
             except httpcore.ConnectError as error:
                 failed = error
@@ -160,7 +160,7 @@ class _CheckedBackend(httpcore.NetworkBackend):
         raise failed
 
     def _checked(self, host: str, port: int) -> list[Address]:
-        addresses = _resolved(host, port, _left(self._deadline, _RESOLVE_SECONDS))
+        addresses = _resolved(host, port, _remaining(self._deadline, _RESOLVE_SECONDS))
         allowed = [address for address in addresses if is_allowed(address, self._networks)]
         if self._is_plain:
             allowed = [address for address in allowed if any(address in network for network in self._networks)]
@@ -205,7 +205,7 @@ def _inner(address: Address) -> IPv4Address | None:
     return None
 
 
-def _left(deadline: float, timeout: float | None) -> float:
+def _remaining(deadline: float, timeout: float | None) -> float:
     remaining = deadline - time.monotonic()
     if remaining <= 0:
         raise Undelivered("timeout")

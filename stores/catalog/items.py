@@ -50,8 +50,8 @@ class ItemStore(Store):
         wanted = list(ids)
         items: dict[uuid.UUID, Item] = {}
         for start in range(0, len(wanted), _IDS_A_STATEMENT):
-            some = wanted[start : start + _IDS_A_STATEMENT]
-            query = select(_items).where(_there(subject, now), _items.c.id.in_(some))
+            page = wanted[start : start + _IDS_A_STATEMENT]
+            query = select(_items).where(_there(subject, now), _items.c.id.in_(page))
             items |= {row.id: _item_of(row) for row in self._rows(query)}
         return items
 

@@ -47,17 +47,17 @@ class UseStore(Store):
         that are gone are not counted."""
         # In one order, so that two who count the same memories wait for each other rather than deadlock.
         accessed = sorted(map(_row, accesses), key=lambda row: row["memory"])
-        told = sorted(
+        counted = sorted(
             (_row(use) | {"by": use.way, "for": use.agent_id or _NO_AGENT} for use in uses),
             key=lambda row: (row["memory"], row["by"], row["for"]),
         )
-        if not accessed and not told:
+        if not accessed and not counted:
             return
         with self._writers.transaction() as connection:
             if accessed:
                 connection.execute(_count_accesses(connection.dialect.name), accessed)
-            if told:
-                connection.execute(_count_uses(connection.dialect.name), told)
+            if counted:
+                connection.execute(_count_uses(connection.dialect.name), counted)
 
     def of(self, subject: Subject, memory_id: uuid.UUID) -> Sequence[Use]:
         """Return the uses of a subject's memory, latest first."""

@@ -53,9 +53,9 @@ class TitanEmbedder:
             EmbedderUnavailable, EmbedderRefused
         """
         refuse_blank(texts)
-        return each_in_line(self._calls, self._one, texts, self.dimensions)
+        return each_in_line(self._calls, self._embed_text, texts, self.dimensions)
 
-    def _one(self, text: str) -> Vectors:
+    def _embed_text(self, text: str) -> Vectors:
         read = (self._prefix + text)[:MAX_CHARS]
         while True:
             try:

@@ -89,18 +89,18 @@ def adapted(content: bytearray, weights: dict[str, NDArray[Any]]) -> bytearray:
 
     Its matrices are kept in eight bits with a scale a column; so are the changed ones.
     """
-    for number, (place, scale_place, rows, columns) in enumerate(weights["matrices"].tolist()):
-        kept = np.frombuffer(content, np.int8, rows * columns, place).reshape(rows, columns)
+    for number, (offset, scale_place, rows, columns) in enumerate(weights["matrices"].tolist()):
+        kept = np.frombuffer(content, np.int8, rows * columns, offset).reshape(rows, columns)
         scale = np.frombuffer(content, np.float32, columns, scale_place)
         change = _in_full(weights, f"down_{number}") @ _in_full(weights, f"up_{number}")
         matrix = kept * scale + change
         new_scale = np.abs(matrix).max(axis=0) / np.float32(127)
-        content[place : place + rows * columns] = np.round(matrix / new_scale).astype(np.int8).tobytes()
+        content[offset : offset + rows * columns] = np.round(matrix / new_scale).astype(np.int8).tobytes()
         content[scale_place : scale_place + 4 * columns] = new_scale.astype(np.float32).tobytes()
     start = 0
-    for place, size in weights["vectors_at"].tolist():
+    for offset, size in weights["vectors_at"].tolist():
         vector = weights["vectors"][start : start + size].astype(np.float32)
-        content[place : place + 4 * size] = vector.tobytes()
+        content[offset : offset + 4 * size] = vector.tobytes()
         start += size
     return content
 

@@ -86,7 +86,7 @@ class Line:
 def _first_of(line: deque[_Waiting]) -> list[_Waiting]:
     """Take the first text out of the line, and those that cost less with it than alone."""
     together: list[_Waiting] = []
-    left: list[_Waiting] = []
+    waiting: list[_Waiting] = []
     longest = 0
     for text in line:
         length = max(longest, len(text.tokens))
@@ -96,7 +96,7 @@ def _first_of(line: deque[_Waiting]) -> list[_Waiting]:
             together.append(text)
             longest = length
         else:
-            left.append(text)
+            waiting.append(text)
     line.clear()
-    line.extend(left)
+    line.extend(waiting)
     return together

@@ -95,8 +95,8 @@ class OnnxEmbedder:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), TEXTS_IN_LINE):
             part = [self._tokens(text) for text in texts[start : start + TEXTS_IN_LINE]]
-            for place, vector in enumerate(self._line.vectors(part), start):
-                vectors[place] = unit(vector, self.dimensions)
+            for row, vector in enumerate(self._line.vectors(part), start):
+                vectors[row] = unit(vector, self.dimensions)
         return vectors
 
     def _tokens(self, text: str) -> Tokens:

@@ -160,20 +160,20 @@ def compare(
             score[places] += weight * counts * (saturation + 1.0) / (counts + saturation * longer)
             share[places] += weight
     ranked = [
-        (float(-score[place]), block.summaries[place].memory_id, number, int(place))
+        (float(-score[index]), block.summaries[index].memory_id, number, int(index))
         for number, (block, score) in enumerate(zip(living, scores, strict=True))
-        for place in _highest(score, block.numbers, limit)
+        for index in _highest(score, block.numbers, limit)
     ]
-    best = {(number, place): -negative for negative, _, number, place in sorted(ranked)[:limit]}
+    best = {(number, index): -negative for negative, _, number, index in sorted(ranked)[:limit]}
     named = ((number, block.places.get(id_)) for id_ in also for number, block in enumerate(living))
     found = best | {
-        (number, place): best.get((number, place), 0.0)
-        for number, place in named
-        if place is not None and living[number].alive[place]
+        (number, index): best.get((number, index), 0.0)
+        for number, index in named
+        if index is not None and living[number].alive[index]
     }
     return [
-        Compared(living[number].summaries[place], score, float(shares[number][place]) / whole if whole else 0.0)
-        for (number, place), score in found.items()
+        Compared(living[number].summaries[index], score, float(shares[number][index]) / whole if whole else 0.0)
+        for (number, index), score in found.items()
     ]
 
 

@@ -134,12 +134,12 @@ class AgeGraph:
 
     def facts_said_in(self, subject: Subject, turn_ids: Collection[str], *, limit: int = 200) -> list[Relation]:
         with self._reading() as connection:
-            said = {
+            relations = {
                 (relation.memory_id, relation.ordinal): relation
                 for turn in turn_ids
                 for relation in _facts(connection, _FACTS_SAID_IN, {"subject": subject.key, "turn": turn})
             }
-        return ordered(said.values())[:limit]
+        return ordered(relations.values())[:limit]
 
     def facts_of_subject(self, subject: Subject, *, limit: int = 200) -> list[Relation]:
         return ordered(self.facts(subject))[:limit]
