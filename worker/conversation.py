@@ -78,7 +78,7 @@ def with_histories(turns: Sequence[Turn], context: Context, worker: WorkerContex
         return context
     blocked = context.preferences.blocked_topics
     questions = {conversation: _asked_in(history, blocked, worker.policy) for conversation, history in before.items()}
-    told = (_told_before(history, blocked, worker.policy) for history in before.values())
+    recent = (_told_before(history, blocked, worker.policy) for history in before.values())
     return context.model_copy(
         update={
             "questions": {
@@ -88,7 +88,7 @@ def with_histories(turns: Sequence[Turn], context: Context, worker: WorkerContex
             },
             "recent": (
                 *(recent_turn for recent_turn in context.recent if recent_turn.conversation_id not in before),
-                *(recent_turn for recent_turn in told if recent_turn.lines),
+                *(recent_turn for recent_turn in recent if recent_turn.lines),
             ),
         }
     )

@@ -32,8 +32,8 @@ _MOST_TOPICS: Final = 5
 
 def topics_of(text: str) -> tuple[str, ...]:
     """Return the topics of a sentence, at most five."""
-    said = _spoken(text)
-    return tuple(name for name, forms in _TOPICS.items() if _has(said, forms))[:_MOST_TOPICS]
+    words = _spoken(text)
+    return tuple(name for name, forms in _TOPICS.items() if _has(words, forms))[:_MOST_TOPICS]
 
 
 def category_of(topics: Sequence[str], categories: Sequence[str]) -> str:
@@ -45,10 +45,10 @@ def category_of(topics: Sequence[str], categories: Sequence[str]) -> str:
 
 def kind_of(text: str) -> Kind:
     """Return what sort of statement a sentence is."""
-    said = _spoken(text)
-    if _has(said, _SORTS["routine"]):
+    words = _spoken(text)
+    if _has(words, _SORTS["routine"]):
         return Kind.EVENT_PATTERN
-    return Kind.USER_PREFERENCE if _has(said, _SORTS["preference"]) else Kind.USER_FACT
+    return Kind.USER_PREFERENCE if _has(words, _SORTS["preference"]) else Kind.USER_FACT
 
 
 def type_of(text: str, *, dated: bool, past: bool) -> MemoryType:
@@ -56,14 +56,14 @@ def type_of(text: str, *, dated: bool, past: bool) -> MemoryType:
 
     `text` is in the first person, `dated` says that it names a moment, `past` that its main verb is in the past.
     """
-    said = _spoken(text)
-    if _has(said, _SORTS["routine"]):
+    words = _spoken(text)
+    if _has(words, _SORTS["routine"]):
         return MemoryType.SEMANTIC
-    if dated or _has(said, _SORTS["coming"]):
+    if dated or _has(words, _SORTS["coming"]):
         return MemoryType.EPISODIC
-    if _has(said, _SORTS["state"]):
+    if _has(words, _SORTS["state"]):
         return MemoryType.SEMANTIC
-    return MemoryType.EPISODIC if past or _has(said, _SORTS["fresh"]) else MemoryType.SEMANTIC
+    return MemoryType.EPISODIC if past or _has(words, _SORTS["fresh"]) else MemoryType.SEMANTIC
 
 
 def is_hedged(text: str) -> bool:
@@ -76,5 +76,5 @@ def _spoken(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.lower().replace('’', chr(39))))} "
 
 
-def _has(said: str, forms: Sequence[str]) -> bool:
-    return any(form in said for form in forms)
+def _has(words: str, forms: Sequence[str]) -> bool:
+    return any(form in words for form in forms)

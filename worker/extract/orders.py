@@ -40,9 +40,10 @@ def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
     if called:
         return f"{name} wants to be called {called}."
     if may_be_told(parsed):
-        told = narrated(parsed, Narrator(name), notes)
-        said = parsed.text_of(range(len(parsed.tokens)))
-        return _finished(told) if told and is_faithful(told, said, (name, *(note.text for note in notes))) else None
+        narration = narrated(parsed, Narrator(name), notes)
+        utterance = parsed.text_of(range(len(parsed.tokens)))
+        given = (name, *(note.text for note in notes))
+        return _finished(narration) if narration and is_faithful(narration, utterance, given) else None
     reworded = Parsed(tuple(replace(t, text=_ASSISTANTS.get(t.lower, t.text)) for t in parsed.tokens), parsed.names)
     rest = retold(reworded, Narrator(name, named=True), notes).rstrip(".! ")
     words = rest.split()

@@ -145,7 +145,7 @@ class RulesExtractor:
             or statement.words
             or statement.last.text
         )
-        retold = _told(statement, parses, notes, name)
+        retold = _narrated(statement, parses, notes, name)
         summary = _with_note(retold or _quoted(statement, name), statement.shared)
         moments = [note.when.at for parse_notes in notes for note in parse_notes if note.when is not None]
         past = any(part.is_past() for _, part in parses)
@@ -229,7 +229,7 @@ def _told_on(forgetting: Forgetting) -> date | None:
     match = _TOLD_BEFORE.search(text)
     if match is None or forgetting.is_all or forgetting.is_just_said:
         return None
-    dates = find_dates(text[match.end() :], moment, lambda _place: Looks.BACK)
+    dates = find_dates(text[match.end() :], moment, lambda _position: Looks.BACK)
     days = [when for when in dates if when.span.granularity == "day" and when.lead <= 1]
     return days[0].span.first if days and days[0].span.first < moment.date() else None
 
@@ -270,7 +270,7 @@ def _notes(statement: Statement, utterance: Utterance, part: Parsed) -> tuple[No
     return utterance.notes
 
 
-def _told(statement: Statement, parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
+def _narrated(statement: Statement, parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> str | None:
     """Return a statement told of its speaker, None where it is to be quoted."""
     if statement.manner in ("called", "instruction", "reminder"):
         return _order_told(statement, parses, notes, name)
@@ -372,8 +372,8 @@ def _facts(statement: Statement, parses: Parses, text: str, name: str) -> tuple[
         )
     if statement.is_of_others:
         return ()
-    told = as_heard_from(statement.last.turn.source, [parsed for _, parsed in parses], name)
-    return facts_of(told, answered=statement.manner == "answer")
+    heard = as_heard_from(statement.last.turn.source, [parsed for _, parsed in parses], name)
+    return facts_of(heard, answered=statement.manner == "answer")
 
 
 def _entities(parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> tuple[Entity, ...]:

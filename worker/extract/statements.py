@@ -101,8 +101,8 @@ def _told_of(utterance: Utterance) -> Utterance:
     """Return an utterance without the request that ends it."""
     if utterance.part is None:
         return utterance
-    told = without_request(utterance.part)
-    return utterance if told is utterance.part else with_part(utterance, told)
+    statement = without_request(utterance.part)
+    return utterance if statement is utterance.part else with_part(utterance, statement)
 
 
 def _pieces(utterance: Utterance) -> list[Utterance]:

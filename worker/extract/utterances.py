@@ -248,7 +248,7 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
     )
     if made_up is not None:
         unquoted = unquoted[: made_up.start()]
-    reported = [_to_quote_end(place, quotes, content) for place in reported_places(unquoted)]
+    reported = [_to_quote_end(span, quotes, content) for span in reported_places(unquoted)]
     drafted = list(drafted_places(unquoted))
     number = -1
     for sentence in _glued(split_sentences(unquoted), unquoted, heard.language):
@@ -280,13 +280,13 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
             )  # fmt: skip
 
 
-def _to_quote_end(place: tuple[int, int], quotes: Iterable[tuple[int, int]], content: str) -> tuple[int, int]:
+def _to_quote_end(span: tuple[int, int], quotes: Iterable[tuple[int, int]], content: str) -> tuple[int, int]:
     """Return where another's words stand, which end with the quotation marks with which they begin."""
-    start, stop = place
+    start, stop = span
     for begin, end in quotes:
         if start <= begin < stop:
-            return place if content[start:begin].strip() else (start, end)
-    return place
+            return span if content[start:begin].strip() else (start, end)
+    return span
 
 
 def _is_ordered(position: int, orders: Iterable[Order]) -> bool:
@@ -337,7 +337,7 @@ def _is_worked_on(utterance: Utterance, after: Utterance) -> bool:
     if utterance.repeats_from is None or part is None:
         return False
     return any(
-        clause.mood is Mood.ORDER and any(part.tokens[place].lower in _SHOWN for place in part.subtree(clause.head))
+        clause.mood is Mood.ORDER and any(part.tokens[index].lower in _SHOWN for index in part.subtree(clause.head))
         for clause in main_clauses(part)[:1]
     )
 

@@ -115,8 +115,8 @@ def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of 
 def _is_of_another(judgement: Judgement, text: str, utterance: Utterance) -> bool:
     """Return whether the head is sure that the words are not the speaker's own telling."""
     if judgement.whose == "fiction" and opens_with_own_people(text):
-        said = utterance.turn.text_of("user")[:_READ_CHARS]
-        return any(asks_for_writing(sentence.text) for sentence in split_sentences(said))
+        words = utterance.turn.text_of("user")[:_READ_CHARS]
+        return any(asks_for_writing(sentence.text) for sentence in split_sentences(words))
     return judgement.whose in ("quoted", "fiction", "task") and judgement.whose_sure > _SURE
 
 
@@ -218,21 +218,21 @@ def _is_said_to_be(parsed: Parsed) -> bool:
         clause.tense is Tense.PRESENT
         and _is_theirs(parsed, clause.subject)
         and any(
-            content(parsed.tokens[place].lower) not in _SAYS_LITTLE
-            for told in parsed.children(clause.head)
-            if _is_predicate(parsed, clause.head, told)
-            for place in parsed.subtree(told)
+            content(parsed.tokens[index].lower) not in _SAYS_LITTLE
+            for complement in parsed.children(clause.head)
+            if _is_predicate(parsed, clause.head, complement)
+            for index in parsed.subtree(complement)
         )
         for clause in main_clauses(parsed)
     )
 
 
-def _is_predicate(parsed: Parsed, head: int, told: int) -> bool:
+def _is_predicate(parsed: Parsed, head: int, complement: int) -> bool:
     """Return whether a word under a verb is what somebody is said to be, or what is liked, by its name."""
     if parsed.tokens[head].lower in _BEING:
-        return parsed.tokens[told].dep in ("attr", "acomp")
-    is_bare = not any(parsed.tokens[child].dep in ("det", "poss") for child in parsed.children(told))
-    is_named = parsed.tokens[told].dep == "dobj" and parsed.tokens[told].tag.startswith("NN")
+        return parsed.tokens[complement].dep in ("attr", "acomp")
+    is_bare = not any(parsed.tokens[child].dep in ("det", "poss") for child in parsed.children(complement))
+    is_named = parsed.tokens[complement].dep == "dobj" and parsed.tokens[complement].tag.startswith("NN")
     return is_named and is_bare and content(parsed.tokens[head].lower) in _LIKES
 
 
@@ -280,17 +280,17 @@ def ask_vectors(messages: Sequence[Heard], embedder: Embedder) -> None:
     if embedder.name != EMBEDDER:
         return
     unsure = [
-        (heard, place)
+        (heard, number)
         for heard in messages
-        for place, utterance in enumerate(heard.utterances)
+        for number, utterance in enumerate(heard.utterances)
         if utterance.turn.source == "chat"
         and utterance.parsed is not None
         and not utterance.asks
         and leaves_worth_open(judged(utterance))
     ]
-    vectors = embedder.embed([_unannounced(heard.utterances[place]) for heard, place in unsure]) if unsure else ()
-    for (heard, place), vector in zip(unsure, vectors, strict=True):
-        heard.utterances[place] = replace(heard.utterances[place], vector=tuple(vector.tolist()))
+    vectors = embedder.embed([_unannounced(heard.utterances[number]) for heard, number in unsure]) if unsure else ()
+    for (heard, number), vector in zip(unsure, vectors, strict=True):
+        heard.utterances[number] = replace(heard.utterances[number], vector=tuple(vector.tolist()))
 
 
 def judged(utterance: Utterance) -> Judgement:
