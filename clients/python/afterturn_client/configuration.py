@@ -36,8 +36,8 @@ def configured(url: str | None, key: str | None, *, timeout: float, attempts: in
     """
     named = (url or os.environ.get("AFTERTURN_URL") or _LOCAL).rstrip("/")
     secret = (key or os.environ.get("AFTERTURN_API_KEY") or "").strip()
-    parts = urlsplit(named)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+    split_url = urlsplit(named)
+    if split_url.scheme not in {"http", "https"} or not split_url.hostname or split_url.query or split_url.fragment:
         raise ValueError("url (AFTERTURN_URL) should be where the service is, such as https://memory.example.com")
     if not (secret.isascii() and secret.isprintable()):
         raise ValueError("key (AFTERTURN_API_KEY) should be what `afterturn keys create` printed")

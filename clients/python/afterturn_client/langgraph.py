@@ -56,25 +56,25 @@ def context_node(
 
     if isinstance(client, AsyncClient):
 
-        async def told_async(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
+        async def add_context_async(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
             request = asked(state, config)
             try:
-                return {} if request is None else _told(state["messages"], await client.send(request))
+                return {} if request is None else _with_context(state["messages"], await client.send(request))
             except Unavailable as error:
                 _log.warning("the agent goes on without memory: %s", error)
                 return {}
 
-        return RunnableLambda(told_async, name="memory_context")
+        return RunnableLambda(add_context_async, name="memory_context")
 
-    def told(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
+    def add_context(state: Mapping[str, Any], config: RunnableConfig) -> dict[str, list[Any]]:
         request = asked(state, config)
         try:
-            return {} if request is None else _told(state["messages"], client.send(request))
+            return {} if request is None else _with_context(state["messages"], client.send(request))
         except Unavailable as error:
             _log.warning("the agent goes on without memory: %s", error)
             return {}
 
-    return RunnableLambda(told, name="memory_context")
+    return RunnableLambda(add_context, name="memory_context")
 
 
 def hot_path_node(
@@ -186,7 +186,7 @@ def _turn_id(user: str | None, thread: str, messages: Sequence[AnyMessage]) -> s
 
 
 def _last_of_user(messages: Sequence[AnyMessage]) -> int | None:
-    places = [place for place, message in enumerate(messages) if isinstance(message, HumanMessage)]
+    places = [index for index, message in enumerate(messages) if isinstance(message, HumanMessage)]
     return places[-1] if places else None
 
 
@@ -195,15 +195,15 @@ def _question(messages: Sequence[AnyMessage]) -> str:
     return "" if message is None else str(message.text)[:4_000]
 
 
-def _told(messages: Sequence[AnyMessage], context: Context) -> dict[str, list[Any]]:
-    place = next((place for place, message in enumerate(messages) if message.id == CONTEXT_ID), None)
+def _with_context(messages: Sequence[AnyMessage], context: Context) -> dict[str, list[Any]]:
+    at = next((at for at, message in enumerate(messages) if message.id == CONTEXT_ID), None)
     if not context.text:
-        return {} if place is None else {"messages": [RemoveMessage(id=CONTEXT_ID)]}
-    told = SystemMessage(context.text, id=CONTEXT_ID)
+        return {} if at is None else {"messages": [RemoveMessage(id=CONTEXT_ID)]}
+    instruction = SystemMessage(context.text, id=CONTEXT_ID)
     others = [message for message in messages if message.id != CONTEXT_ID]
     instructions = list(takewhile(lambda message: isinstance(message, SystemMessage), others))
-    if place == len(instructions):
-        return {"messages": [told]}
+    if at == len(instructions):
+        return {"messages": [instruction]}
     # A message with an id that is there takes its place, any other goes to the end: who wants another order sends all.
     rest = others[len(instructions) :]
-    return {"messages": [RemoveMessage(id=_ALL_MESSAGES), *instructions, told, *rest]}
+    return {"messages": [RemoveMessage(id=_ALL_MESSAGES), *instructions, instruction, *rest]}

@@ -185,12 +185,12 @@ def _path(command: Mapping[str, Any], name: str) -> str:
         ToolFailed: it is none under /memories.
     """
     path = command.get(name)
-    parts = path.rstrip("/").split("/") if isinstance(path, str) else []
-    segments = parts[1:]
+    names = path.rstrip("/").split("/") if isinstance(path, str) else []
+    segments = names[1:]
     are_plain = all(_SEGMENT.fullmatch(part) and part not in {".", ".."} for part in segments)
-    if not segments or parts[0] or f"/{segments[0]}" != ROOT or not are_plain or len(str(path)) > 1_000:
+    if not segments or names[0] or f"/{segments[0]}" != ROOT or not are_plain or len(str(path)) > 1_000:
         raise ToolFailed(f"Error: {name} should be a path under {ROOT}, without . or ..")
-    return "/".join(parts)
+    return "/".join(names)
 
 
 def _file(command: Mapping[str, Any], name: str) -> str:

@@ -103,9 +103,9 @@ class Sender:
         deadline = time.monotonic() + timeout
         self.wake()
         with self._passed:
-            while (left := self._spool.depth().waiting) and (remaining := deadline - time.monotonic()) > 0:
+            while (waiting := self._spool.depth().waiting) and (remaining := deadline - time.monotonic()) > 0:
                 self._passed.wait(min(remaining, 0.1))
-        return left
+        return waiting
 
     def stop(self, timeout: float) -> bool:
         """Send what can be sent in `timeout` seconds, and end the thread; False if it still waits for an answer."""

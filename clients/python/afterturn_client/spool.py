@@ -145,7 +145,7 @@ class Spool:
         as much as it may, and SpoolUnavailable of all where the file cannot be written, or not in time.
         """
         try:
-            with self._told(), self._putter.change(_PUT_SECONDS) as db:
+            with self._as_unavailable(), self._putter.change(_PUT_SECONDS) as db:
                 return [self._put(db, turn) for turn in turns]
         except SpoolUnavailable as error:
             return [error] * len(turns)
@@ -180,12 +180,12 @@ class Spool:
 
     def depth(self) -> Depth:
         """Return how much lies in it."""
-        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
             return _depth(db)
 
     def oldest(self, limit: int, *, without: Collection[str] = ()) -> list[Spooled]:
         """Return up to `limit` of the turns that wait, in their order, leaving out those of some users."""
-        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
             rows = db.execute(
                 "SELECT place, user, turn_id, body FROM turns WHERE state = 0 "
                 "AND user NOT IN (SELECT value FROM json_each(?)) ORDER BY place LIMIT ?",
@@ -195,7 +195,7 @@ class Spool:
 
     def sent(self, turns: Sequence[Spooled]) -> None:
         """Drop what was said in turns that the service has; their ids stay known for a while."""
-        with self._told(), self._user.change(_PATIENCE_SECONDS) as db:
+        with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
             places = [(turn.place,) for turn in turns]
             db.executemany("UPDATE turns SET state = 1, body = x'' WHERE place = ? AND state = 0", places)
             [last] = db.execute("SELECT coalesce(max(place), 0) FROM turns").fetchone()
@@ -203,12 +203,12 @@ class Spool:
 
     def reject(self, turn: Spooled, reason: str) -> None:
         """Put a turn aside that the service will never take."""
-        with self._told(), self._user.change(_PATIENCE_SECONDS) as db:
+        with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
             db.execute("UPDATE turns SET state = 2, reason = ? WHERE place = ? AND state = 0", (reason, turn.place))
 
     def rejected(self, limit: int) -> list[Rejected]:
         """Return up to `limit` rejected turns, oldest first."""
-        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
             rows = db.execute(
                 "SELECT turn_id, reason, body FROM turns WHERE state = 2 ORDER BY place LIMIT ?", (limit,)
             )
@@ -217,12 +217,12 @@ class Spool:
     def write_through(self) -> None:
         """Write the log through to the file; to be called by a thread that may wait for the disk."""
         # Passive: to cut the log short, SQLite would wait for the disk while writers wait for SQLite.
-        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def tidy(self) -> bool:
         """Cut the log short, with what was said in it; False if others use it just now."""
-        with self._told(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
             # While this waits for readers, writers wait for this.
             db.execute(f"PRAGMA busy_timeout = {_TIDY_MS}").fetchall()
             try:
@@ -243,7 +243,7 @@ class Spool:
     @contextmanager
     def sending(self) -> Iterator[bool]:
         """Make this block the only one on the machine that sends, or yield False; the lock ends with its process."""
-        with self._told():
+        with self._as_unavailable():
             lock = (self.folder / "sending.lock").open("a")
         with lock:
             try:
@@ -265,7 +265,7 @@ class Spool:
         self._user.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _as_unavailable(self) -> Iterator[None]:
         try:
             yield
         except (OSError, sqlite3.Error, Busy) as error:
