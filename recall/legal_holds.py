@@ -1,4 +1,4 @@
-"""What of a tenant is under legal hold, page by page, since when, by whom and why; never what it says."""
+"""Legal holds of a tenant, page by page: since when, by whom and why; never what they say."""
 
 from __future__ import annotations
 

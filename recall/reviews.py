@@ -1,4 +1,4 @@
-"""What of a subject waits for a person's decision, page by page."""
+"""Reviews of a subject that wait for a person's decision, page by page."""
 
 from __future__ import annotations
 

@@ -157,8 +157,8 @@ class ConcurrentChange(Outage):
 
 
 class Outdated(Refused):
-    """What is to be changed is no longer as whoever asks for it has read it: nothing was done. The message says what to
-    do."""
+    """The thing to be changed is no longer as whoever asks for it has read it: nothing was done. The message says what
+    to do."""
 
     def __str__(self) -> str:
         return super().__str__() or "somebody else changed it since you have read it: read it again"

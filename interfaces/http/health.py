@@ -30,7 +30,7 @@ State = Literal["ok", "away"]
 
 
 class ReadyOut(BaseModel):
-    """That requests may come, and which stores answer: `degraded` where one that not all requests need does not."""
+    """Readiness for requests, and the stores that answer: `degraded` where one that not all requests need does not."""
 
     status: Literal["ok", "degraded"]
     stores: dict[str, State] = Field(description="the broker, the catalog, and the index where it has a server")

@@ -1,4 +1,4 @@
-"""What a subject wants of their memory, over HTTP: consent, time zone, topics, paused conversations."""
+"""Preferences of a subject, over HTTP: consent, time zone, topics, paused conversations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = APIRouter(prefix="/api/v1/subjects/{subject_id}", tags=["subjects"])
 
 
 class WantedIn(BaseModel):
-    """What a subject wants from now on; what is left out stays as it is."""
+    """The subject's preferences from now on; what is left out stays as it is."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -156,7 +156,7 @@ class Changes:
     preferred: tuple[Preference, ...] = ()
     unpreferred: tuple[Preference, ...] = ()
     preferences_read: Preferences | None = None
-    """What the subject wanted when that was decided; None where it does not matter."""
+    """The subject's preferences when that was decided; None where it does not matter."""
     tombstones: tuple[Tombstone, ...] = ()
     erased_turns: frozenset[str] = frozenset()
     documents: tuple[DocumentWrite, ...] = ()

@@ -88,7 +88,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Preferences:
-    """What a user wants of their memory; None where they never said. `etag` names all of it for `want`."""
+    """A user's preferences of their memory; None where they never said. `etag` names all of it for `want`."""
 
     blocked_topics: tuple[str, ...] = ()
     unmentioned_topics: tuple[str, ...] = ()
