@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +24,10 @@ from schemathesis.python._constants.orchestrator import make_constants_value_sou
 from schemathesis.specs.openapi.checks import allow_header_conformance, positive_data_acceptance, unsupported_method
 
 from interfaces.http.app import create_app
+from schema import Subject
 from schema.settings import Settings
+from stores.catalog import Changes
+from tests.contract.catalogs import a_memory as a_known_memory
 from tests.e2e.service import Served
 
 USER: Final = "anna"
@@ -35,6 +41,12 @@ MEANING: Final = {
     "PATCH /api/v1/subjects/{subject_id}/preferences",  # a time zone is one that there is
     "PUT /api/v1/subjects/{subject_id}/topics/{topic}",  # a topic has more than blanks
     "DELETE /api/v1/subjects/{subject_id}/topics/{topic}",
+    "GET /api/v1/subjects/{subject_id}/reviews",  # a cursor is one that a list gave
+    "GET /api/v1/webhooks/{webhook_id}/deliveries",
+    "GET /api/v1/legal-holds",
+    "POST /api/v1/legal-holds",  # something is named
+    "POST /api/v1/legal-holds/lift",
+    "POST /api/v1/webhooks",  # a URL is one that can be told
 }
 """Where a request may be refused that is well formed, for what its fields mean."""
 SHARED: Final = {
@@ -47,24 +59,26 @@ ALL_UP_TO, EACH = 20, 5
 """Of the requests to one route, up to 270, so many are sent, and of those behind them each fifth."""
 TAKES_THE_KEY: Final = "DELETE /api/v1/subjects/{subject_id}"
 
-_ENDLESS: Final = "/api/v1/events"
+EVENTS: Final = "GET /api/v1/events"
+OF_THE_TENANT: Final = ("/api/v1/webhooks", "/api/v1/legal-holds", "/api/v1/staff-link")
+"""How the paths begin that want a key of the whole tenant."""
+
 _project = ProjectConfig(
     generation=GenerationConfig(max_examples=5, deterministic=True),
     # Of the key's own user: what is another's is refused, and nothing would be seen of the rest.
     parameters={"path.subject_id": USER, "query.subject_id": USER, "query.user_id": USER},
     request_timeout=20,
+    # The stream of events never ends: whoever listens leaves with the first.
+    max_stream_events=1,
 )
 _config = SchemathesisConfig(seed=15, projects=ProjectsConfig(default=_project))
 document = create_app(Settings(data_dir=Path("unused"))).openapi()
-# The stream of events never ends: tests/e2e/test_http.py reads it.
-LABELS: Final = [
-    f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods if path != _ENDLESS
-]
+LABELS: Final = [f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods]
 
 
 @pytest.fixture(scope="module")
 def keys() -> dict[str, str]:
-    """A key of the user for each route."""
+    """A key for each route."""
     return {}
 
 
@@ -84,6 +98,37 @@ def a_memory(url: str, headers: dict[str, str]) -> str:
     """The id of a memory of the user."""
     made = httpx.post(f"{url}/api/v1/memories/", json={"content": "Anna plays the violin."}, headers=headers)
     return str(made.json()["memory"]["memory_id"]) if made.is_success else str(uuid.uuid4())
+
+
+def a_webhook(url: str, headers: dict[str, str]) -> str:
+    """The id of a webhook of the tenant."""
+    made = httpx.post(f"{url}/api/v1/webhooks", json={"url": "https://example.com/hook"}, headers=headers)
+    return str(made.json()["id"])
+
+
+THERE: Final = {"memory_id": a_memory, "webhook_id": a_webhook}
+"""What is made, for requests that should find something, by the part of the path that names it."""
+
+
+@contextmanager
+def something_happens(service: Served) -> Iterator[None]:
+    """Let the user's memory change all the time, so that who listens always hears of something soon."""
+    memory = a_known_memory("t1", Subject(tenant_id="acme", subject_id=USER))
+    service.catalog.commit(Changes(subject=memory.subject, at=memory.created_at, created=(memory,)))
+    over = threading.Event()
+
+    def change() -> None:
+        with service.client(service.key(user=USER)) as client:
+            for verb in cycle(["pin", "unpin"]):
+                if over.wait(0.02):
+                    return
+                client.post(f"/api/v1/memories/{memory.id}/{verb}").raise_for_status()
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    yield
+    over.set()
+    changing.join()
 
 
 @pytest.fixture(scope="module")
@@ -108,10 +153,11 @@ def test_a_route_answers_as_its_description_says(
         if asked[label] > ALL_UP_TO and asked[label] % EACH:
             return
         if label not in keys or label == TAKES_THE_KEY:
-            keys[label] = service.key(user=USER)
+            keys[label] = service.key(user=None if case.path.startswith(OF_THE_TENANT) else USER)
         headers = {"X-API-Key": keys[label]}
-        if "memory_id" in case.path_parameters and case.meta is not None and case.meta.generation.mode.is_positive:
-            case.path_parameters["memory_id"] = a_memory(service.url, headers)
+        if case.meta is not None and case.meta.generation.mode.is_positive:
+            for name in THERE.keys() & case.path_parameters.keys():
+                case.path_parameters[name] = THERE[name](service.url, headers)
         excluded: list[CheckFunction] = [positive_data_acceptance] if label in MEANING else []
         if label in SHARED:
             excluded += [allow_header_conformance, unsupported_method]
@@ -120,11 +166,12 @@ def test_a_route_answers_as_its_description_says(
     # Schemathesis writes the requests when pytest lists the tests, which takes four seconds of every process of a run;
     # this is what it calls for each route, called by the one that asks it.
     operation = operations[label]
-    build_operation_test(
-        config=operation.schema.config,
-        operation=operation,
-        test_func=is_as_described,
-        given_kwargs={},
-        feedback=FeedbackSources(constants_value_source=make_constants_value_source(operation.schema)),
-    )()
+    with something_happens(service) if label == EVENTS else nullcontext():
+        build_operation_test(
+            config=operation.schema.config,
+            operation=operation,
+            test_func=is_as_described,
+            given_kwargs={},
+            feedback=FeedbackSources(constants_value_source=make_constants_value_source(operation.schema)),
+        )()
     assert asked[label]
