@@ -52,6 +52,8 @@ _HEADERS: Final = {
         "schema": {"type": "string"},
     },
     "Retry-After": {"description": "in how many seconds to ask again", "schema": {"type": "integer"}},
+    "WWW-Authenticate": {"description": "how to send a key", "schema": {"type": "string"}},
+    "ETag": {"description": "what a change is to name in If-Match", "schema": {"type": "string"}},
 }
 _FAILURES: Final = {
     HTTPStatus.BAD_REQUEST: "The body cannot be read",
@@ -100,36 +102,50 @@ def _complete(document: dict[str, Any]) -> None:
     schemas["Problem"] = _PROBLEM
     components["headers"] = _HEADERS
     for item in document["paths"].values():
+        has_etag = any("if-match" in _parameters(operation) for operation in item.values())
         for method, operation in item.items():
-            _complete_operation(method, operation)
+            _complete_operation(method, operation, has_etag=has_etag)
 
 
-def _complete_operation(method: str, operation: dict[str, Any]) -> None:
+def _complete_operation(method: str, operation: dict[str, Any], *, has_etag: bool) -> None:
     responses = operation["responses"]
-    is_for_keys = "security" in operation
     for status in _failures_of(method, operation):
         responses[str(status.value)] = {
             "description": _FAILURES[status],
             "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
     for status_code, response in responses.items():
-        names = ["X-Request-ID"]
-        if is_for_keys and status_code != "401":
-            names += ["RateLimit-Policy", "RateLimit"]
-        if HTTPStatus(int(status_code)) in _LATER:
-            names.append("Retry-After")
+        names = _fields_of(HTTPStatus(int(status_code)), operation)
+        if has_etag and method != "delete" and status_code.startswith("2"):
+            names.append("ETag")
         refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
         response["headers"] = response.get("headers", {}) | refs
 
 
+def _fields_of(status: HTTPStatus, operation: dict[str, Any]) -> list[str]:
+    names = ["X-Request-ID"]
+    if status is HTTPStatus.UNAUTHORIZED:
+        names.append("WWW-Authenticate")
+    elif "security" in operation:
+        names += ["RateLimit-Policy", "RateLimit"]
+    still_goes_on = status is HTTPStatus.CONFLICT and "idempotency-key" in _parameters(operation)
+    if status in _LATER or still_goes_on:
+        names.append("Retry-After")
+    return names
+
+
+def _parameters(operation: dict[str, Any]) -> set[str]:
+    return {parameter["name"].lower() for parameter in operation.get("parameters", ())}
+
+
 def _failures_of(method: str, operation: dict[str, Any]) -> list[HTTPStatus]:
     failures = list(_OF_KEYS) if "security" in operation else []
-    parameters = {parameter["name"].lower() for parameter in operation.get("parameters", ())}
     failures += [status for status in map(HTTPStatus, map(int, operation["responses"])) if status in _FAILURES]
     if "requestBody" in operation:
-        failures += [HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE]
-    if "if-match" in parameters:
+        failures.append(HTTPStatus.BAD_REQUEST)
+    if "if-match" in _parameters(operation):
         failures.append(HTTPStatus.PRECONDITION_FAILED)
     if method != "get":
-        failures.append(HTTPStatus.CONFLICT)
+        # A body that a route does not read may be too large, too.
+        failures += [HTTPStatus.CONFLICT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE]
     return failures

@@ -42,7 +42,7 @@ class PreferencesOut(Preferences):
 def preferences(about: About, service: Opened, response: Response) -> PreferencesOut:
     """Tell consent, blocked topics and time zone, as far as they are known."""
     audiences(about.principal, [about.subject], service.context)
-    return _told(service.context.catalog.preferences.of(about.subject), response)
+    return _told(PreferencesOut(**dict(service.context.catalog.preferences.of(about.subject))), response)
 
 
 @router.patch("/preferences", summary="Give or withdraw consent, or say where the subject lives")
@@ -53,35 +53,31 @@ def change_preferences(
     consent is withdrawn nothing is kept."""
     named = (PreferenceName.CONSENT, given.consent), (PreferenceName.TIME_ZONE, given.time_zone)
     wanted = [Preference(name=name, value=value) for name, value in named if value is not None]
-    return _set(about, wanted, service, response, holds=True, if_match=if_match)
+    return _told(_set(about, wanted, service, holds=True, if_match=if_match), response)
 
 
 @router.put("/topics/{topic}", summary="Keep and tell nothing on a topic from now on")
-def block_topic(topic: Topic, about: About, service: Opened, response: Response) -> PreferencesOut:
+def block_topic(topic: Topic, about: About, service: Opened) -> PreferencesOut:
     """Block a topic. What is known of it stays and is not told; erase it if it should go."""
-    return _set(about, [_blocked(topic)], service, response, holds=True)
+    return _set(about, [_blocked(topic)], service, holds=True)
 
 
 @router.delete("/topics/{topic}", summary="Let a topic be kept and told again")
-def unblock_topic(topic: Topic, about: About, service: Opened, response: Response) -> PreferencesOut:
+def unblock_topic(topic: Topic, about: About, service: Opened) -> PreferencesOut:
     """Unblock a topic."""
-    return _set(about, [_blocked(topic)], service, response, holds=False)
+    return _set(about, [_blocked(topic)], service, holds=False)
 
 
 @router.put("/paused-conversations/{conversation_id}", summary="Keep nothing of a conversation from now on")
-def pause_conversation(
-    conversation_id: Identifier, about: About, service: Opened, response: Response
-) -> PreferencesOut:
+def pause_conversation(conversation_id: Identifier, about: About, service: Opened) -> PreferencesOut:
     """Pause remembering for one conversation. What is known of it stays; what is said in others is kept as ever."""
-    return _set(about, [_paused(conversation_id)], service, response, holds=True)
+    return _set(about, [_paused(conversation_id)], service, holds=True)
 
 
 @router.delete("/paused-conversations/{conversation_id}", summary="Let a conversation be remembered again")
-def resume_conversation(
-    conversation_id: Identifier, about: About, service: Opened, response: Response
-) -> PreferencesOut:
+def resume_conversation(conversation_id: Identifier, about: About, service: Opened) -> PreferencesOut:
     """Go on remembering what is said in a conversation."""
-    return _set(about, [_paused(conversation_id)], service, response, holds=False)
+    return _set(about, [_paused(conversation_id)], service, holds=False)
 
 
 def _blocked(topic: str) -> Preference:
@@ -96,7 +92,6 @@ def _set(
     about: About,
     wanted: list[Preference],
     service: Opened,
-    response: Response,
     *,
     holds: bool,
     if_match: str | None = None,
@@ -111,9 +106,9 @@ def _set(
         holds=holds,
         etag=name_in(if_match),
     )
-    return _told(preferences, response)
+    return PreferencesOut(**dict(preferences))
 
 
-def _told(wanted: Preferences, response: Response) -> PreferencesOut:
+def _told(wanted: PreferencesOut, response: Response) -> PreferencesOut:
     response.headers["ETag"] = etag_of(wanted.etag)
-    return PreferencesOut(**dict(wanted))
+    return wanted

@@ -8,10 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 
 import httpx
 import uvicorn
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
 
 from interfaces.http.app import create_app
 from memory.keys import issue
@@ -43,12 +48,44 @@ class Served:
         return httpx.Client(base_url=self.url, headers=headers, timeout=30.0)
 
 
+_FIELDS = frozenset({"etag", "ratelimit", "ratelimit-policy", "retry-after", "www-authenticate", "x-request-id"})
+
+
+class Undescribed:
+    """Notes each answer of a route, and each field of one, that the app's OpenAPI document does not name."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app, self.answers = app, set[str]()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._note(scope, message["status"], Headers(raw=message["headers"]))
+            await send(message)
+
+        await self._app(scope, receive, send_noted)
+
+    def _note(self, scope: Scope, status: int, fields: Headers) -> None:
+        route = scope.get("route")
+        if not isinstance(route, APIRoute) or not route.include_in_schema or status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            return
+        operation = self._app.openapi()["paths"][route.path].get(scope["method"].lower())
+        if operation is None:
+            return
+        described = operation["responses"].get(str(status))
+        named = {name.lower() for name in described.get("headers", ())} if described else set()
+        undescribed = _FIELDS.intersection(fields) - named if described else {"status"}
+        self.answers |= {f"{scope['method']} {route.path} {status}: {name}" for name in undescribed}
+
+
 @contextmanager
 def served(settings: Settings, *, anonymous: bool = False, port: int | None = None) -> Iterator[Served]:
-    """Serve the app of these settings until the block ends; who listens then is cut off."""
+    """Serve the app of these settings until the block ends; who listens then is cut off. Of each route it may answer
+    only what its description names."""
     port = port or free_port()
+    app = Undescribed(create_app(settings, anonymous=anonymous))
     config = uvicorn.Config(
-        create_app(settings, anonymous=anonymous),
+        app,
         host="127.0.0.1",
         port=port,
         log_level="warning",
@@ -69,6 +106,7 @@ def served(settings: Settings, *, anonymous: bool = False, port: int | None = No
     finally:
         server.should_exit = True
         thread.join()
+    assert not app.answers, sorted(app.answers)
 
 
 def settings_in(folder: Path, broker_url: str) -> Settings:

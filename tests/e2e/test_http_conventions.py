@@ -318,6 +318,8 @@ def test_the_document_names_every_failure_and_the_fields_of_answers(me: httpx.Cl
         assert "X-Request-ID" in response["headers"]
         assert ("RateLimit" in response["headers"]) == (status != "401")
     assert {"Retry-After"} <= set(operation["responses"]["429"]["headers"])
+    assert "Retry-After" in operation["responses"]["409"]["headers"]
+    assert "WWW-Authenticate" in operation["responses"]["401"]["headers"]
     assert "Idempotency-Key" in {parameter["name"].title() for parameter in operation["parameters"]}
     assert {"RateLimit", "RateLimit-Policy"} <= set(document["components"]["headers"])
 
