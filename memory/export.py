@@ -14,9 +14,9 @@ import numpy as np
 from pydantic import ValidationError
 
 from memory.context import MemoryContext
-from memory.document_lines import document_lines, document_of, import_document
+from memory.document_export import document_lines, document_of, import_document
 from memory.documents.put import DocumentRefused
-from memory.item_lines import item_lines, item_of
+from memory.item_export import item_lines, item_of
 from memory.publish import publish
 from memory.third_parties import own_names, without_others
 from policies.privacy.third_parties import with_relation, without_names

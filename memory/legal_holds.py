@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.context import MemoryContext
-from memory.documents.lines import document_line
+from memory.documents.audit import document_line
 from memory.documents.rights import NO_SUCH_DOCUMENT
 from memory.draft import Draft
 from memory.failures import retry_on_conflict

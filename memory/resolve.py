@@ -12,8 +12,8 @@ from memory.correct import correction
 from memory.decisions import Comparison, Decided, compare, decide_ahead, decide_on, doubts_of
 from memory.draft import Draft
 from memory.forget import forget
-from memory.hold import hold
 from memory.metrics import DECISIONS
+from memory.review_queue import queue_for_review
 from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
 from memory.scoring import Item, Origin, Scored, new_memory
@@ -119,7 +119,7 @@ def _resolved(
     match decision.action:
         case DecisionAction.SUPERSEDE if not _may_replace_all(item, decision.targets, draft):
             origin = origins[candidate.turn_id]
-            hold(
+            queue_for_review(
                 candidate, Asker.AUTHORITY, _CONTRADICTS, draft, context,
                 origin.conversation_id, origin.agent_id, decision.targets,
             )  # fmt: skip

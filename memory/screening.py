@@ -8,9 +8,9 @@ from itertools import chain
 
 from memory.context import MemoryContext
 from memory.draft import Draft
-from memory.hold import hold
 from memory.metrics import SCREENINGS
 from memory.planted_orders import likely_planted
+from memory.review_queue import queue_for_review
 from memory.spoken_preferences import SpokenPreferences
 from memory.third_parties import REASON as OTHERS
 from memory.third_parties import without_others
@@ -102,7 +102,7 @@ def screened(
         elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE or behind[id(item)] in planted_texts:
             shown = _without_others(kept, turns, draft, context.policy)
             if shown is not None:
-                hold(shown, Asker.SCREENING, _PLANTED, draft, context, turn.conversation_id, turn.agent_id)
+                queue_for_review(shown, Asker.SCREENING, _PLANTED, draft, context, turn.conversation_id, turn.agent_id)
         elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
             yield without_wishes(candidate)
 

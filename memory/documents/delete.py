@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from memory.context import MemoryContext
-from memory.documents.lines import document_line
+from memory.documents.audit import document_line
 from memory.failures import retry_on_conflict
 from memory.publish import publish
 from schema import AuditAction, AuditEntry, Event, EventName, KeptDocument

@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 
 from memory.context import MemoryContext
-from memory.documents.lines import document_line
+from memory.documents.audit import document_line
 from memory.embedding import embedding_for
 from memory.failures import is_transient
 from memory.metrics import DOCUMENTS, observe_document
@@ -68,7 +68,7 @@ def make_searchable(subject: Subject, document_id: str, context: MemoryContext, 
         with span("document", {"afterturn.try": document.tries}), embedding_for("document"):
             outcome = _carry_through(document, context, now)
     except ConcurrentChange:
-        # It is at another version by now, or gone: whoever wrote that has rung for it.
+        # It is at another version by now, or gone: whoever wrote that has notified the workers.
         outcome = "overtaken"
     except Exception as error:
         name = type(error).__name__

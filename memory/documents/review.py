@@ -25,7 +25,7 @@ def let_pass(review: Review, draft: Draft, context: MemoryContext) -> None:
         return
     passed = document.model_copy(update={"quarantined": False, "approved_digest": document.digest})
     publish(replace(draft.changes(), documents=(DocumentWrite(passed, document),)), {}, context)
-    # Without the bell it is the sweep that finds it.
+    # Without the notification it is the sweep that finds it.
     with suppress(BrokerOutage):
         request_indexing(context.celery, review.subject, document.document_id)
 

@@ -1,4 +1,4 @@
-"""Hold a candidate for a person to decide on."""
+"""Queue candidates for a person to decide on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memory.draft import Draft
 from schema import Asker, AuditAction, Candidate, Review
 
 
-def hold(
+def queue_for_review(
     candidate: Candidate,
     asker: Asker,
     reason: str,
