@@ -34,13 +34,13 @@ def hashed(name: str) -> int:
     return crc32(name.encode()) % BUCKETS
 
 
-def plain(text: str) -> str:
+def normalised(text: str) -> str:
     """Return the text as the heads read it: bounded, in lower case, with straight apostrophes."""
     return text[:MAX_CHARS].replace("’", "'").replace("‘", "'").lower()
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words, numbers and marks of a text that `plain` gave; digits are told by how many they are."""
+    """Return the words, numbers and marks of a text that `normalised` gave; digits are told by how many they are."""
     return [f"#{len(word)}" if word[0].isdigit() else word for word in _WORD.findall(text)[:_MAX_WORDS]]
 
 
@@ -93,7 +93,7 @@ class Features:
 
 def features_of(text: str, parsed: Parsed | None, before: str = "", language: str = "en") -> Features:
     """Return what the heads read of an utterance; `before` is what the assistant said before it, "" if nothing."""
-    words = words_of(plain(text))
+    words = words_of(normalised(text))
     letters: set[int] = set()
     for word in words:
         letters |= _letter_places(word)
@@ -101,5 +101,5 @@ def features_of(text: str, parsed: Parsed | None, before: str = "", language: st
     if parsed is not None:
         blocks["parse"] = frozenset(map(hashed, _parse_features(parsed)))
     if before:
-        blocks["before"] = frozenset(hashed(f"b {word}") for word in words_of(plain(before[-_BEFORE_CHARS:])))
+        blocks["before"] = frozenset(hashed(f"b {word}") for word in words_of(normalised(before[-_BEFORE_CHARS:])))
     return Features(blocks, frozenset(flags_of(text, words, parsed, before, language)))

@@ -226,12 +226,12 @@ def _manner(text: str, lower: str, bag: set[str]) -> list[str]:
 def _content(text: str, lower: str, words: Sequence[str], bag: set[str], own: bool) -> list[str]:
     """Return what of a person's life the sentence touches."""
     rules: list[str] = []
-    doings = first_person_clauses(words)
-    if doings & {"personal_verb", "state", "owns", "ongoing"}:
-        doings -= {"mental_verb", "other_verb", "polite_state"}
-    elif "other_verb" in doings:
-        doings -= {"mental_verb"}
-    rules += sorted(doings)
+    clause_kinds = first_person_clauses(words)
+    if clause_kinds & {"personal_verb", "state", "owns", "ongoing"}:
+        clause_kinds -= {"mental_verb", "other_verb", "polite_state"}
+    elif "other_verb" in clause_kinds:
+        clause_kinds -= {"mental_verb"}
+    rules += sorted(clause_kinds)
     if _IDENTITY.search(lower):
         rules.append("identity")
     noun = _MY.search(lower)

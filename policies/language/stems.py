@@ -19,7 +19,7 @@ _SMALL_WORDS: Final = words(
 )
 
 
-def plain(text: str) -> str:
+def comparable(text: str) -> str:
     """Return a text in the one form in which quotations are compared: letter case, quotation marks and spaces are
     alike."""
     return " ".join(unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold().split())
@@ -28,7 +28,7 @@ def plain(text: str) -> str:
 def stems(text: str) -> set[str]:
     """Return the words of a text that say something, by their first letters."""
     return {
-        word[:_STEM_CHARS] for word in _WORD.findall(plain(text)) if len(word) > 2 and word not in _SMALL_WORDS
+        word[:_STEM_CHARS] for word in _WORD.findall(comparable(text)) if len(word) > 2 and word not in _SMALL_WORDS
     } | set(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.privacy import planted_head, standing_claims
-from policies.privacy.unicode_fold import plain
+from policies.privacy.unicode_fold import folded
 
 _TABLE: Final = tomllib.loads(files("policies.privacy").joinpath("planted.toml").read_text(encoding="utf-8"))
 _READ_CHARS: Final = 16_000
@@ -133,7 +133,7 @@ def find(text: str) -> Iterator[str]:
     """Yield the names of the rules that call a text planted. Linear in the length of the text."""
     if _HIDDEN.search(text):
         yield "hidden_characters"
-    seen = plain(text).text[:_READ_CHARS]
+    seen = folded(text).text[:_READ_CHARS]
     yield from _marks(seen)
     yield from dict.fromkeys(_rows(seen))
     yield from standing_claims.names_of(seen)
@@ -170,7 +170,7 @@ def _chance(text: str, vector: NDArray[np.float32] | None = None) -> float:
 
 def as_read(text: str) -> str:
     """Return a text as the head reads it: whether a point ends it says nothing."""
-    return plain(text).text.strip().rstrip(".")
+    return folded(text).text.strip().rstrip(".")
 
 
 def sentence_behind(summary: str, text: str) -> str:

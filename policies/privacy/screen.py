@@ -16,7 +16,7 @@ from policies.language.wording import contents, read
 from policies.privacy import addresses, identifiers, planted, secrets, tables, told_secrets
 from policies.privacy import seed_phrases as seeds
 from policies.privacy.rules import Finding, find_all
-from policies.privacy.unicode_fold import Plain, plain
+from policies.privacy.unicode_fold import Folded, folded
 from policies.topics import is_about
 from schema import MAX_TURN_BYTES, Policy, Screening, Verdict
 from schema.policy import Handling
@@ -87,7 +87,7 @@ def screen(
 
 def masked_in(text: str, policy: Policy) -> tuple[str, ...]:
     """Return the secrets that a text tells, and the personal identifiers that the policy masks, as they stand in it."""
-    seen = plain(text)
+    seen = folded(text)
     hidden, personal = _found(seen.text)
     shown = hidden if policy.personal_identifiers == "keep" else hidden + personal
     return tuple(text[finding.start : finding.end] for finding in (_as_written(raw, seen) for raw in shown))
@@ -132,7 +132,7 @@ def _settle(text: str, identifiers: Handling, name: str) -> tuple[str, tuple[str
     reasons: dict[str, None] = {}
     identified = False
     for _ in range(_ROUNDS):
-        seen = plain(text)
+        seen = folded(text)
         hidden, named = _found(seen.text, name)
         personal = [] if identifiers == "keep" else named
         findings = [_as_written(finding, seen) for finding in hidden + _apart_from(hidden, personal)]
@@ -155,7 +155,7 @@ def _found(text: str, name: str = "") -> tuple[list[Finding], list[Finding]]:
     return hidden + _apart_from(hidden + personal, spoken), personal
 
 
-def _as_written(finding: Finding, seen: Plain) -> Finding:
+def _as_written(finding: Finding, seen: Folded) -> Finding:
     start, end = seen.span(finding.start, finding.end)
     return replace(finding, start=start, end=end)
 

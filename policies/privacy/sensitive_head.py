@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.language.features import features_of, plain
+from policies.language.features import features_of, normalised
 from policies.language.flags import MAX_CHARS
 from policies.language.heads import weighed
 from policies.language.lexicon import word_set
@@ -82,7 +82,7 @@ def classes_of(text: str) -> frozenset[str]:
     are."""
     found: set[str] = set()
     several, of_self = 0, False
-    for word in _WORD.findall(plain(text)):
+    for word in _WORD.findall(normalised(text)):
         if word in _SELF or word in _OTHERS or word == _SOMEBODY_ELSE:
             of_self = word in _SELF
         classes = _classes(word)

@@ -25,7 +25,7 @@ _LATIN: Final = re.compile(r"[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class Folded:
     """A text as a reader sees it, and for each of its characters the place in the text that was written."""
 
     text: str
@@ -36,11 +36,11 @@ class Plain:
         return self.places[start], self.places[end - 1] + 1
 
 
-def plain(text: str) -> Plain:
+def folded(text: str) -> Folded:
     """Return the text without invisible characters, with every digit, space, hyphen and wide letter as ASCII has it,
     and words of two alphabets in one. Linear in the length of the text."""
     if text.isascii():
-        return Plain(text, range(len(text)))
+        return Folded(text, range(len(text)))
     seen: list[str] = []
     places: list[int] = []
     for index, char in enumerate(text):
@@ -48,7 +48,7 @@ def plain(text: str) -> Plain:
             seen.append(read)
             places.append(index)
     read = "".join(seen)
-    return Plain(_WORD.sub(_in_one_alphabet, read) if _FOREIGN.search(read) else read, places)
+    return Folded(_WORD.sub(_in_one_alphabet, read) if _FOREIGN.search(read) else read, places)
 
 
 @lru_cache(maxsize=4_096)

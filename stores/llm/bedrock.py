@@ -11,7 +11,7 @@ from schema.settings import Settings, variable_of
 from stores.aws import AWS_FAILURES, AwsFailure, code_of, is_passing, open_bedrock, retry_after
 from stores.llm.base import Reply
 from stores.llm.formats import FormatRejected, RequestFormats
-from stores.llm.schema import ANSWER, plain, with_schema
+from stores.llm.schema import ANSWER, inlined, with_schema
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime import BedrockRuntimeClient
@@ -83,7 +83,7 @@ def open_bedrock_provider(settings: Settings) -> BedrockProvider:
 def _tool(choice: Choice, schema: dict[str, Any]) -> ToolConfigurationTypeDef:
     tool: ToolConfigurationTypeDef = {
         "tools": [
-            {"toolSpec": {"name": ANSWER, "description": "Give the answer.", "inputSchema": {"json": plain(schema)}}}
+            {"toolSpec": {"name": ANSWER, "description": "Give the answer.", "inputSchema": {"json": inlined(schema)}}}
         ]
     }
     if choice == "tool":

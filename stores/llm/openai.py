@@ -14,7 +14,7 @@ from schema.errors import LLMRefused, LLMThrottled, LLMUnavailable, SettingsErro
 from schema.settings import Settings, variable_of
 from stores.llm.base import Reply
 from stores.llm.formats import FormatRejected, RequestFormats
-from stores.llm.schema import ANSWER, plain, strict, with_schema
+from stores.llm.schema import ANSWER, inlined, strict, with_schema
 from stores.openai_endpoint import Endpoint, EndpointRefused, EndpointUnavailable
 
 Form = Literal["json_schema", "json_object_of_schema", "json_object", "tool", "prompt"]
@@ -129,11 +129,11 @@ class OpenAIProvider:
                 asked = {"name": ANSWER, "schema": strict(schema), "strict": True}
                 request["response_format"] = {"type": "json_schema", "json_schema": asked}
             case "json_object_of_schema":
-                request["response_format"] = {"type": "json_object", "schema": plain(schema)}
+                request["response_format"] = {"type": "json_object", "schema": inlined(schema)}
             case "json_object":
                 request["response_format"] = {"type": "json_object"}
             case "tool":
-                function = {"name": ANSWER, "description": "Give the answer.", "parameters": plain(schema)}
+                function = {"name": ANSWER, "description": "Give the answer.", "parameters": inlined(schema)}
                 request["tools"] = [{"type": "function", "function": function}]
                 request["tool_choice"] = {"type": "function", "function": {"name": ANSWER}}
             case "prompt":

@@ -13,20 +13,20 @@ ANSWER = "answer"
 """The name of the schema where it needs one."""
 
 
-def plain(schema: dict[str, Any]) -> dict[str, Any]:
+def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a pydantic schema without titles, its definitions put where they are used: Nova and the grammars of some
     servers know neither.
 
     Raises:
         ValueError: it refers to itself.
     """
-    inlined = _plain(schema, schema.get("$defs", {}), ())
-    return {key: value for key, value in inlined.items() if key != "$defs"}
+    whole = _inlined(schema, schema.get("$defs", {}), ())
+    return {key: value for key, value in whole.items() if key != "$defs"}
 
 
 def characters_sent(prompt: str, schema: dict[str, Any]) -> int:
     """Return how many characters a provider is sent: of the prompt, and of the JSON schema beside it."""
-    return len(prompt) + len(json.dumps(plain(schema), ensure_ascii=False, separators=(",", ":")))
+    return len(prompt) + len(json.dumps(inlined(schema), ensure_ascii=False, separators=(",", ":")))
 
 
 def strict(schema: dict[str, Any]) -> dict[str, Any]:
@@ -34,19 +34,19 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
 
     A field with a default is asked for like the others; what does not apply is null or empty by its type.
     """
-    made: dict[str, Any] = _strict(plain(schema))
+    made: dict[str, Any] = _strict(inlined(schema))
     return made
 
 
 def with_schema(prompt: str, schema: dict[str, Any]) -> str:
     """Return the prompt with the schema behind it, for a model that cannot be given one."""
-    shown = json.dumps(plain(schema), ensure_ascii=False, separators=(",", ":"))
+    shown = json.dumps(inlined(schema), ensure_ascii=False, separators=(",", ":"))
     return f"{prompt}\n\nAnswer with one JSON object and nothing else. It must follow this JSON schema:\n{shown}"
 
 
-def _plain(node: Any, definitions: dict[str, Any], within: tuple[str, ...]) -> Any:
+def _inlined(node: Any, definitions: dict[str, Any], within: tuple[str, ...]) -> Any:
     if isinstance(node, list):
-        return [_plain(item, definitions, within) for item in node]
+        return [_inlined(item, definitions, within) for item in node]
     if not isinstance(node, dict):
         return node
     reference = node.get("$ref")
@@ -55,13 +55,13 @@ def _plain(node: Any, definitions: dict[str, Any], within: tuple[str, ...]) -> A
         if name in within:
             raise ValueError(f"the schema of {name} refers to itself; a provider cannot be asked for it")
         beside = {key: value for key, value in node.items() if key != "$ref"}
-        return _plain({**definitions[name], **beside}, definitions, (*within, name))
+        return _inlined({**definitions[name], **beside}, definitions, (*within, name))
     kept: dict[str, Any] = {}
     for key, value in node.items():
         if key == "properties":
-            kept[key] = {name: _plain(field, definitions, within) for name, field in value.items()}
+            kept[key] = {name: _inlined(field, definitions, within) for name, field in value.items()}
         elif not (key == "title" and isinstance(value, str)):
-            kept[key] = value if key in {"$defs", "default", "enum", "const"} else _plain(value, definitions, within)
+            kept[key] = value if key in {"$defs", "default", "enum", "const"} else _inlined(value, definitions, within)
     return kept
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from stores.llm.schema import plain, strict, with_schema
+from stores.llm.schema import inlined, strict, with_schema
 
 
 class Leg(BaseModel):
@@ -28,7 +28,7 @@ class Tree(BaseModel):
 
 
 def test_definitions_are_put_where_they_are_used() -> None:
-    schema = plain(Animal.model_json_schema())
+    schema = inlined(Animal.model_json_schema())
 
     assert "$" not in json.dumps(schema)
     assert set(schema["properties"]["legs"]["items"]["properties"]) == {"title", "default"}
@@ -37,7 +37,7 @@ def test_definitions_are_put_where_they_are_used() -> None:
 
 
 def test_a_schema_without_titles_keeps_the_fields_of_that_name() -> None:
-    leg = plain(Leg.model_json_schema())
+    leg = inlined(Leg.model_json_schema())
     assert set(leg["properties"]) == {"title", "default"}
     assert "title" not in leg
 
@@ -58,10 +58,10 @@ def test_a_model_without_fields_is_an_empty_object() -> None:
 
 def test_a_schema_that_refers_to_itself_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="Tree refers to itself"):
-        plain(Tree.model_json_schema())
+        inlined(Tree.model_json_schema())
 
 
 def test_the_schema_stands_behind_the_prompt_on_a_line_of_its_own() -> None:
     text = with_schema("What has legs?", Animal.model_json_schema())
     assert text.startswith("What has legs?\n")
-    assert json.loads(text.splitlines()[-1]) == plain(Animal.model_json_schema())
+    assert json.loads(text.splitlines()[-1]) == inlined(Animal.model_json_schema())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from policies.language.stems import plain
+from policies.language.stems import comparable
 from worker.extract.prompt_view import ShownTurn
 
 _ELISION: Final = re.compile(r"\[?(?:\.{3,}|…)\]?")
@@ -65,8 +65,8 @@ _IN_WORDS: Final = {
 
 def is_quoted(evidence: str, text: str) -> bool:
     """Return whether every part of a quotation stands in what was said; parts are what an ellipsis leaves."""
-    fragments = [part for cut in _ELISION.split(plain(evidence)) if (part := cut.strip(_MARKS))]
-    heard = plain(text)
+    fragments = [part for cut in _ELISION.split(comparable(evidence)) if (part := cut.strip(_MARKS))]
+    heard = comparable(text)
     return bool(fragments) and all(part in heard for part in fragments)
 
 
@@ -77,20 +77,20 @@ def unheard(summary: str, heard: str, *, names: bool = True) -> set[str]:
     marks in it ("1,350", "1350", "1.35k"), is the same.
     """
     undated = _DATE.sub(" ", summary)
-    in_words = {_IN_WORDS[word] for word in _WORD.findall(plain(heard)) if word in _IN_WORDS}
+    in_words = {_IN_WORDS[word] for word in _WORD.findall(comparable(heard)) if word in _IN_WORDS}
     missing = numbers_in(undated) - numbers_in(heard) - in_words
     if names:
-        bases = {base for word in _WORD.findall(plain(heard)) if (base := _base(word))}
+        bases = {base for word in _WORD.findall(comparable(heard)) if (base := _base(word))}
         later = (word for word in _WORD.finditer(undated) if word.start() > 0)
         capital = {word.group() for word in later if word.group()[:1].isupper() and len(word.group()) > 1}
-        missing |= {word for word in capital if _base(plain(word)) not in bases}
+        missing |= {word for word in capital if _base(comparable(word)) not in bases}
     return missing
 
 
 def numbers_in(text: str) -> set[str]:
     """Return the numbers of a text in one form, whatever marks they are written with."""
     numbers = set()
-    for match in _NUMBER.finditer(plain(text)):
+    for match in _NUMBER.finditer(comparable(text)):
         whole, mark, end = match["digits"].rpartition("." if "." in match["digits"] else ",")
         if mark and len(end) != _GROUP:
             value = f"{re.sub('[.,]', '', whole)}.{end}".rstrip("0").rstrip(".")
@@ -121,4 +121,4 @@ def denies_more(summary: str, turn: ShownTurn) -> bool:
     """Return whether a summary denies something where the user denies nothing, nor says that anything is over or
     lacking."""
     heard = f"{turn.said_by('user')} {turn.question or ''}"
-    return turn.is_english and bool(_DENIAL.search(plain(summary))) and not _DENIAL_SAID.search(plain(heard))
+    return turn.is_english and bool(_DENIAL.search(comparable(summary))) and not _DENIAL_SAID.search(comparable(heard))

@@ -13,7 +13,7 @@ from typing import Final
 from policies.authority import SOURCE_CONFIDENCE
 from policies.language.orders import Order, orders_of
 from policies.language.reading.attributes import USER
-from policies.language.stems import plain, stems
+from policies.language.stems import comparable, stems
 from schema import (
     MAX_SUMMARY_CHARS,
     MAX_TOPIC_CHARS,
@@ -143,7 +143,9 @@ class Reading:
             self.dropped("too_many")
             return None
         candidate = self._taken(memory, shown_turn)
-        if any(isinstance(item, Candidate) and plain(item.summary) == plain(candidate.summary) for item in before):
+        if any(
+            isinstance(item, Candidate) and comparable(item.summary) == comparable(candidate.summary) for item in before
+        ):
             self.dropped("said_twice")
             return None
         return candidate
@@ -219,11 +221,11 @@ class Reading:
         return word.casefold() in ("user", "the user", "i", "me", self.name.casefold())
 
     def _entities(self, memory: ToldMemory) -> tuple[Entity, ...]:
-        named = plain(f"{memory.summary} {memory.evidence}")
+        named = comparable(f"{memory.summary} {memory.evidence}")
         entities: dict[str, Entity] = {}
         for entity in memory.entities:
             sort, _, text = entity.partition(" ")
-            if plain(text) in named and not self._is_user(text):
+            if comparable(text) in named and not self._is_user(text):
                 entities.setdefault(text[:200], Entity.model_validate({"text": text[:200], "type": sort}))
         return tuple(entities.values())[:12]
 
@@ -287,7 +289,7 @@ def _is_of(order: Order, evidence: str, own_text: str) -> bool:
     """Return whether a quotation is of what an order is about: its object, or what was said before it."""
     if order.reaches_back:
         return 0 <= own_text.find(evidence) < order.start
-    about, quoted = plain(order.object_text), plain(evidence)
+    about, quoted = comparable(order.object_text), comparable(evidence)
     return quoted in about or (bool(about) and about in quoted) or len(stems(about) & stems(quoted)) > 1
 
 

@@ -65,8 +65,8 @@ def reply_in(heard: Heard) -> Statement | None:  # noqa: PLR0911 (a list of reas
     first = telling[0].part
     if first is not None and _says_itself(first) and answer[0] not in _YES_NO:
         return None
-    leaning = takewhile(lambda utterance: not _stands_alone(utterance), telling[1:])
-    return Statement([telling[0], *leaning], "answer", asked=asked)
+    dependent = takewhile(lambda utterance: not _stands_alone(utterance), telling[1:])
+    return Statement([telling[0], *dependent], "answer", asked=asked)
 
 
 def _opens_only(utterance: Utterance, others: Sequence[Utterance]) -> bool:

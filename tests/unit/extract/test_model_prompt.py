@@ -21,7 +21,7 @@ from schema import (
     RecentTurn,
 )
 from stores.embedding.minilm import tokenizer_path
-from stores.llm.schema import plain
+from stores.llm.schema import inlined
 from tests.scripted import Scripted
 from tests.unit.extract.asking import NOTHING, WHEN, a_turn, ask, said
 from worker.extract.model import PROMPT
@@ -42,7 +42,7 @@ def test_prompt_and_schema_and_all_that_is_known_are_within_6000_characters() ->
     summary = "Maya walks her dog in the park behind the old town hall each morning before work starts at the harbour."
     known = tuple(KnownMemory(id=UUID(int=number), summary=summary, said_at=WHEN) for number in range(10))
     ask(provider, said("I live in Lisbon."), context=Context(known=known))
-    schema = json.dumps(plain(provider.schemas[0]), separators=(",", ":"))
+    schema = json.dumps(inlined(provider.schemas[0]), separators=(",", ":"))
     assert len(provider.prompts[0]) + len(schema) <= 6_000
 
 
