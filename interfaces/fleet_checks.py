@@ -49,17 +49,17 @@ def check_workers(report: FleetReport) -> Iterator[HealthCheck]:
 
 
 def check_beat(report: FleetReport, sweep_seconds: float = 0.0) -> Iterator[HealthCheck]:
-    """Check that a beat leads and rings for the sweep in time, every `sweep_seconds`."""
+    """Check that a beat leads and starts the sweep in time, every `sweep_seconds`."""
     late = report.beat_late_seconds
     if report.beat_leads is False:
         state = "no beat leads, so nobody looks for stranded turns and no night begins"
         yield failed("beat", state, "start one with `afterturn beat`")
     elif report.beat_leads and late is None:
-        yield failed("beat", "beat leads, and has no sweep to ring", "start it again: `afterturn beat`")
+        yield failed("beat", "beat leads, and has no sweep to start", "start it again: `afterturn beat`")
     elif report.beat_leads and late is not None and late > LATE_SECONDS:
-        yield failed("beat", f"beat leads, and has not rung for {late:.0f} s", "look at its log, and start it again")
+        yield failed("beat", f"beat leads, and has not swept for {late:.0f} s", "look at its log, and start it again")
     elif report.beat_leads:
-        yield fine("beat", f"leads, rang {max(0.0, (late or 0.0) + sweep_seconds):.0f} s ago")
+        yield fine("beat", f"leads, swept {max(0.0, (late or 0.0) + sweep_seconds):.0f} s ago")
 
 
 def check_queues(report: FleetReport, most_pending: float = math.inf) -> Iterator[HealthCheck]:
@@ -74,7 +74,7 @@ def check_queues(report: FleetReport, most_pending: float = math.inf) -> Iterato
     if report.subjects_in_line:
         yield warning(
             "wait queues",
-            f"{report.subjects_in_line} users wait for a seat of their tenant",
+            f"{report.subjects_in_line} users wait for a slot of their tenant",
             f"one tenant has a backlog and the others go first; {variable_of('tenant_seats')} gives it more",
         )
 

@@ -46,7 +46,7 @@ def doctor(
     With --before-start it makes, like the start of a worker, what is missing in the data folder and the index. The exit
     code is 1 when a check fails.
     """
-    checks = run_health_checks(call_llm=call_llm, fleet=not before_start, tend=tend)
+    checks = run_health_checks(call_llm=call_llm, fleet=not before_start, optimizes=tend)
     broken = [check for check in checks if check.status is HealthStatus.FAILED]
     if as_json:
         print_json({"ok": not broken, "findings": [_for_json(check) for check in checks]})

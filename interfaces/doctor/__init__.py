@@ -18,11 +18,11 @@ _SECONDS = 60.0
 """How long one part may take: millions of vectors are counted, and a model is loaded."""
 
 
-def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool = False) -> list[HealthCheck]:
+def run_health_checks(*, call_llm: bool = False, fleet: bool = True, optimizes: bool = False) -> list[HealthCheck]:
     """Return the health checks of all parts, in the order in which they depend on each other.
 
     Without `fleet` nobody looks for workers and beat, and like the start of a worker it makes what is missing in the
-    data folder and the index. `call_llm` asks the language model one cheap question; `tend` builds graphs of large
+    data folder and the index. `call_llm` asks the language model one cheap question; `optimizes` builds graphs of large
     users.
     """
     try:
@@ -33,7 +33,7 @@ def run_health_checks(*, call_llm: bool = False, fleet: bool = True, tend: bool 
         "settings": check_settings,
         "data folder": lambda: check_folders(settings),
         "broker": lambda: check_broker(settings),
-        "stores": lambda: check_stores(settings, tend=tend, makes_catalog=not fleet),
+        "stores": lambda: check_stores(settings, optimizes=optimizes, makes_catalog=not fleet),
         "extractor": lambda: check_extractor(settings),
         "language model": lambda: check_llm(settings, call=call_llm),
     }

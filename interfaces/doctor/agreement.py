@@ -15,8 +15,9 @@ _SECONDS = 20.0
 _NAMED = 5
 
 
-def check_versions(stores: Stores, *, tend: bool) -> Iterator[HealthCheck]:
-    """Compare user by user, for 20 s. With `tend` the sweep is asked to tell the index again of what is not the same.
+def check_versions(stores: Stores, *, optimizes: bool) -> Iterator[HealthCheck]:
+    """Compare user by user, for 20 s. With `optimizes` the sweep is asked to tell the index again of what is not the
+    same.
 
     Raises:
         IndexUnavailable: the index cannot be read.
@@ -36,7 +37,7 @@ def check_versions(stores: Stores, *, tend: bool) -> Iterator[HealthCheck]:
         return
     state = f"{len(disagreeing)} memories are not as in the catalog ({', '.join(map(_named, disagreeing[:_NAMED]))}"
     state += f"{', ...' if len(disagreeing) > _NAMED else ''}); {compared}"
-    if tend:
+    if optimizes:
         queue_again(disagreeing, stores, datetime.now(UTC))
         yield failed("index versions", state, "the next sweep of the fleet tells the index again: look once more then")
     else:

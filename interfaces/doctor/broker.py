@@ -46,7 +46,7 @@ def check_broker(settings: Settings) -> Iterator[HealthCheck]:
 
 
 def check_fleet(settings: Settings, *, patience: float = 1.0) -> Iterator[HealthCheck]:
-    """Check who works, as far as it answers within `patience` seconds, and whether beat rings."""
+    """Check who works, as far as it answers within `patience` seconds, and whether beat starts the sweep."""
     try:
         with open_redis(settings, timeout=_SECONDS, retries=0) as redis:
             fields = {**read_beat(redis), **read_workers(settings, patience)}

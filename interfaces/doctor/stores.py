@@ -38,8 +38,8 @@ from stores.open import Stores, open_beside
 _REINDEX = "run `afterturn reindex` with these settings"
 
 
-def check_stores(settings: Settings, *, tend: bool, makes_catalog: bool = True) -> Iterator[HealthCheck]:
-    """Check what memories are held in; with `tend`, graphs of large users are built first, and the index
+def check_stores(settings: Settings, *, optimizes: bool, makes_catalog: bool = True) -> Iterator[HealthCheck]:
+    """Check what memories are held in; with `optimizes`, graphs of large users are built first, and the index
     is told what a move to it left behind and again of what it has otherwise than the catalog. An embedded catalog that
     is not there is made, if `makes_catalog`."""
     embedder, checks = check_embedder(settings)
@@ -58,7 +58,7 @@ def check_stores(settings: Settings, *, tend: bool, makes_catalog: bool = True) 
         if embedder is None:
             yield no_index
         else:
-            yield from _index(settings, embedder, engine, catalog, tend=tend)
+            yield from _index(settings, embedder, engine, catalog, optimizes=optimizes)
         yield from _graph(settings, engine)
         yield from check_erasures(FleetReport(settings.broker_shown, **read_erasures(catalog)))
 
@@ -77,7 +77,7 @@ def _opened(settings: Settings, *, makes_catalog: bool) -> Engine | HealthCheck:
 
 
 def _index(
-    settings: Settings, embedder: Embedder, engine: Engine, catalog: Catalog, *, tend: bool
+    settings: Settings, embedder: Embedder, engine: Engine, catalog: Catalog, *, optimizes: bool
 ) -> Iterator[HealthCheck]:
     try:
         index = open_index(settings, embedder, engine)
@@ -99,22 +99,22 @@ def _index(
             beside=open_beside(settings, embedder, engine),
         )
         yield fine("index", f"{target_of(stores)}, for {embedder.name}, {embedder.dimensions} numbers, cosine")
-        if tend and isinstance(index, OptimizableIndex):
-            yield _tended(index)
+        if optimizes and isinstance(index, OptimizableIndex):
+            yield _optimized(index)
         try:
             if isinstance(index, HealthCheckedIndex):
                 yield from index.check_health()
-            if tend:
+            if optimizes:
                 yield from _caught_up(stores)
             yield from check_agreement(stores)
-            yield from check_versions(stores, tend=tend)
+            yield from check_versions(stores, optimizes=optimizes)
         except IndexUnavailable as error:
             yield failed("index", "cannot be read", str(error))
 
 
-def _tended(index: OptimizableIndex) -> HealthCheck:
+def _optimized(index: OptimizableIndex) -> HealthCheck:
     done = [action for action, _ in index.optimize()]
-    return fine("HNSW tended", f"{done.count('build')} graphs built, {done.count('drop')} dropped")
+    return fine("HNSW optimized", f"{done.count('build')} graphs built, {done.count('drop')} dropped")
 
 
 def _caught_up(stores: Stores) -> Iterator[HealthCheck]:
@@ -126,9 +126,9 @@ def _caught_up(stores: Stores) -> Iterator[HealthCheck]:
         return
     try:
         with jobs.alone():
-            yield fine("move tended", f"{catch_up(stores)} late writes told to {target}")
+            yield fine("move caught up", f"{catch_up(stores)} late writes told to {target}")
     except MoveRefused as error:
-        yield skipped("move tended", str(error))
+        yield skipped("move caught up", str(error))
 
 
 def check_agreement(stores: Stores) -> Iterator[HealthCheck]:

@@ -97,19 +97,19 @@ def test_what_the_index_has_otherwise_than_the_catalog_is_named_and_told_again(s
         catalog.commit(Changes(subject=ANNA, at=NOW, updated=(newer,), deleted=(gone,)))
         catalog.mark_done(catalog.index_jobs())
 
-        found = told(check_stores(settings, tend=False), "index versions")
+        found = told(check_stores(settings, optimizes=False), "index versions")
         assert (found.status, "doctor --tend" in found.hint) == (HealthStatus.FAILED, True)
         assert f"{behind.id} of {ANNA.key}: version 1, not 2" in found.found
         assert f"{gone.id} of {ANNA.key}: version 1, not erased" in found.found
         assert str(same.id) not in found.found
         assert catalog.index_jobs() == []
 
-        list(check_stores(settings, tend=True))
+        list(check_stores(settings, optimizes=True))
         assert {job.memory_id: job.action for job in catalog.index_jobs()} == {behind.id: "upsert", gone.id: "delete"}
         index.delete(ANNA, [gone.index_key])
         index.upsert([Entry.of(newer, vector)])
         catalog.mark_done(catalog.index_jobs())
-        assert told(check_stores(settings, tend=False), "index versions").status is HealthStatus.OK
+        assert told(check_stores(settings, optimizes=False), "index versions").status is HealthStatus.OK
 
 
 def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) -> None:
@@ -118,13 +118,13 @@ def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) 
     stone = Tombstone(Scope.SUBJECT, "", NOW)
     with closing(open_catalog(settings)) as catalog:
         catalog.erasures.wipe(ANNA, 99, stone, line)
-        found = told(check_stores(settings, tend=False), "erasures")
+        found = told(check_stores(settings, optimizes=False), "erasures")
         assert (found.status, "anna (tenant acme) since 2026-11-02" in found.found) == (HealthStatus.WARNING, True)
         reported, _ = fleet_report(settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"}))
         assert [one["subject_id"] for one in reported.erasures_going_on or ()] == ["anna"]
         assert any("forget-user" in line for line in advice_on(reported))
         catalog.tombstones.finish(ANNA, [stone], NOW)
-        assert "erasures" not in [one.part for one in check_stores(settings, tend=False)]
+        assert "erasures" not in [one.part for one in check_stores(settings, optimizes=False)]
 
 
 # -- the machine and the broker -----------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_setting(settings: Set
     found = told(check_folders(settings), "data folder")
     assert (found.status, str(tmp_path / "data") in found.found) == (HealthStatus.FAILED, True)
     assert "AFTERTURN_DATA_DIR" in found.hint
-    stores = list(check_stores(settings, tend=False))
+    stores = list(check_stores(settings, optimizes=False))
     assert "AFTERTURN_DATA_DIR" in told(stores, "catalog").hint
     assert told(stores, "index").status is HealthStatus.SKIPPED
 
@@ -187,7 +187,7 @@ def test_beat_that_leads_and_does_not_ring_is_told(settings: Settings, broker_ur
         redis.set("afterturn:beat::lock", "1")
         now = redis.time()[0]
         redis.zadd("afterturn:beat::schedule", {"afterturn:beat:sweep": now - 600})
-        assert "has not rung for 60" in told(check_fleet(ours, patience=0.1), "beat").found
+        assert "has not swept for 60" in told(check_fleet(ours, patience=0.1), "beat").found
         redis.zadd("afterturn:beat::schedule", {"afterturn:beat:sweep": now + 5})
         assert told(check_fleet(ours, patience=0.1), "beat").status is HealthStatus.OK
         redis.delete("afterturn:beat::lock", "afterturn:beat::schedule")
@@ -232,21 +232,21 @@ def test_the_language_model_is_called_only_when_asked(settings: Settings, server
 
 def test_stores_that_agree_have_nothing_to_mend(settings: Settings) -> None:
     with_memories(settings, indexed=True)
-    assert broken(check_stores(settings, tend=False)) == []
+    assert broken(check_stores(settings, optimizes=False)) == []
 
 
 def test_an_index_of_another_model_is_refused_with_the_way_out(settings: Settings) -> None:
     made = SqliteIndex(settings.index_dir)
     made.ensure(8, "cosine", "another")
     made.close()
-    found = told(check_stores(settings, tend=False), "index")
+    found = told(check_stores(settings, optimizes=False), "index")
     assert found.status is HealthStatus.FAILED
     assert [word for word in ("dimensions 8", "another", "AFTERTURN_INDEX_NAME") if word not in found.hint] == []
 
 
 def test_an_index_that_has_nothing_of_the_catalog_asks_for_a_reindex(settings: Settings) -> None:
     with_memories(settings, indexed=False)
-    found = told(check_stores(settings, tend=False), "index contents")
+    found = told(check_stores(settings, optimizes=False), "index contents")
     assert (found.status, "afterturn reindex" in found.hint) == (HealthStatus.FAILED, True)
 
 
@@ -254,9 +254,9 @@ def test_a_move_that_was_not_ended_is_told(settings: Settings) -> None:
     with_memories(settings, indexed=True)
     catalog = open_catalog(settings)
     catalog.reindex_jobs.begin("sqlite:next", "m", datetime.now(UTC))
-    assert "afterturn reindex" in told(check_stores(settings, tend=False), "move").hint
+    assert "afterturn reindex" in told(check_stores(settings, optimizes=False), "move").hint
     catalog.reindex_jobs.finish("sqlite:next", datetime.now(UTC))
-    assert "--finish" in told(check_stores(settings, tend=False), "move").hint
+    assert "--finish" in told(check_stores(settings, optimizes=False), "move").hint
     catalog.close()
 
 
@@ -275,9 +275,9 @@ def test_what_a_killed_end_of_a_move_told_too_late_is_told_again(settings: Setti
         catalog.mark_done(catalog.index_jobs())
         index.upsert([Entry.of(memory, vector) for memory in (behind, gone)])  # Stale, and whoever told it is killed.
 
-        tended = list(check_stores(settings, tend=True))
-        assert told(tended, "move tended").status is HealthStatus.OK
-        assert told(tended, "index versions").status is HealthStatus.OK
+        optimized = list(check_stores(settings, optimizes=True))
+        assert told(optimized, "move caught up").status is HealthStatus.OK
+        assert told(optimized, "index versions").status is HealthStatus.OK
         assert [entry.version for entry in index.fetch(ANNA, [behind.index_key])] == [2]
         assert index.fetch(BERT, [gone.index_key]) == []
         assert catalog.reindex_jobs.behind() == 0
@@ -294,14 +294,14 @@ def database(postgres: PostgresServer, settings: Settings) -> Iterator[Settings]
 def test_a_catalog_in_postgres_without_tables_asks_for_them_and_then_all_is_well(
     database: Settings, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = list(check_stores(database, tend=False))
+    found = list(check_stores(database, optimizes=False))
     assert (told(found, "catalog tables").status, "afterturn migrate" in told(found, "catalog tables").hint) == (
         HealthStatus.FAILED,
         True,
     )
     engine = create_catalog_engine(database.effective_catalog_url)
     migrate(engine)
-    assert broken(check_stores(database, tend=False)) == []
+    assert broken(check_stores(database, optimizes=False)) == []
 
     index = open_index(database, minilm(), engine)
     memories = [a_memory(f"t{number}") for number in range(100)]
@@ -309,19 +309,19 @@ def test_a_catalog_in_postgres_without_tables_asks_for_them_and_then_all_is_well
     catalog.commit(Changes(subject=ANNA, at=NOW, created=tuple(memories)))
     catalog.mark_done(catalog.index_jobs())
     index.upsert([Entry.of(*pair) for pair in zip(memories, units(100, 384), strict=True)])
-    found = list(check_stores(database, tend=False))
+    found = list(check_stores(database, optimizes=False))
     assert ("doctor --tend" in told(found, "HNSW").hint, ANNA.key in told(found, "HNSW").found) == (True, True)
     assert "reindex --graph" in told(found, "graph facts").hint
-    found = list(check_stores(database, tend=True))
-    assert (told(found, "HNSW").status, told(found, "HNSW tended").status) == (HealthStatus.OK, HealthStatus.OK)
+    found = list(check_stores(database, optimizes=True))
+    assert (told(found, "HNSW").status, told(found, "HNSW optimized").status) == (HealthStatus.OK, HealthStatus.OK)
 
     with engine.begin() as connection:
         connection.execute(text('DROP INDEX afterturn_graph."Entity_key"'))
-    assert told(check_stores(database, tend=False), "graph").status is HealthStatus.OK
+    assert told(check_stores(database, optimizes=False), "graph").status is HealthStatus.OK
     with engine.begin() as connection:
         assert connection.execute(text("SELECT to_regclass('afterturn_graph.\"Entity_key\"')")).scalar() is not None
         connection.execute(text("ALTER TABLE memories DROP COLUMN revision"))
-    found = list(check_stores(database, tend=False))
+    found = list(check_stores(database, optimizes=False))
     assert "memories.revision" in told(found, "catalog tables").found
     catalog.close()
     engine.dispose()
@@ -330,7 +330,7 @@ def test_a_catalog_in_postgres_without_tables_asks_for_them_and_then_all_is_well
 def test_a_database_that_is_not_there_is_named_without_its_password(database: Settings) -> None:
     url = make_url(database.effective_catalog_url).set(database="nowhere", password="hunter2")
     away = database.model_copy(update={"catalog_url": url.render_as_string(hide_password=False)})
-    found = list(check_stores(away, tend=False))
+    found = list(check_stores(away, optimizes=False))
     assert "createdb" in told(found, "catalog").hint
     assert "hunter2" not in repr(found)
 
@@ -343,7 +343,7 @@ def test_a_user_who_may_only_read_is_told_so(database: Settings, postgres: Postg
         connection.execute(text("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader"))
     url = make_url(database.effective_catalog_url).set(username="reader")
     poor = database.model_copy(update={"catalog_url": url.render_as_string(hide_password=False)})
-    assert "GRANT" in told(check_stores(poor, tend=False), "catalog rights").hint
+    assert "GRANT" in told(check_stores(poor, optimizes=False), "catalog rights").hint
     with engine.begin() as connection:
         connection.execute(text("DROP OWNED BY reader"))
         connection.execute(text("DROP ROLE reader"))
@@ -356,7 +356,7 @@ def test_a_right_that_is_missing_at_amazon_is_named(settings: Settings, s3vector
     ours = settings.model_copy(
         update={"index": "s3vectors", "s3vectors_bucket": BUCKET, "aws_region": "eu-central-1", "index_name": "doctor"}
     )
-    assert broken(check_stores(ours, tend=False)) == []
+    assert broken(check_stores(ours, optimizes=False)) == []
 
     def refusing(request: Request) -> Answer:
         if request.path == "/PutVectors":
@@ -364,8 +364,8 @@ def test_a_right_that_is_missing_at_amazon_is_named(settings: Settings, s3vector
         return service(request)
 
     s3vectors.answer = refusing
-    found = told(check_stores(ours, tend=False), "index rights")
+    found = told(check_stores(ours, optimizes=False), "index rights")
     s3vectors.answer = service
     assert ("s3vectors:PutVectors" in found.found, "deploy/iam" in found.hint) == (True, True)
     elsewhere = ours.model_copy(update={"s3vectors_bucket": "another-bucket"})
-    assert "AFTERTURN_S3VECTORS_BUCKET" in told(check_stores(elsewhere, tend=False), "index").hint
+    assert "AFTERTURN_S3VECTORS_BUCKET" in told(check_stores(elsewhere, optimizes=False), "index").hint
