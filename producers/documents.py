@@ -1,4 +1,4 @@
-"""The way in for documents: the catalog first, then a bell."""
+"""The way in for documents: the catalog first, then a notification."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def put_document(
     now: datetime,
     etag: str | None = None,
 ) -> Accepted:
-    """Keep a document and have a worker make it searchable; None is an operator. Nobody waits for the worker: a bell
-    that the broker does not take costs seconds, for the sweep finds the document in the catalog.
+    """Keep a document and have a worker make it searchable; None is an operator. Nobody waits for the worker: a
+    notification that the broker does not take costs seconds, for the sweep finds the document in the catalog.
 
     Raises:
         DocumentRefused, NotAMember, NotAllowed, NotFound, Outdated, ConcurrentChange: see `memory.documents.put`.

@@ -29,7 +29,7 @@ class FleetSettings(BaseSettings):
         30.0, description="how long a silent worker keeps a subject's mailbox before another may take it"
     )
     sweep_seconds: Annotated[float, Field(ge=0.5, le=3600)] = Field(
-        5.0, description="how often beat rings the mailboxes that nobody holds"
+        5.0, description="how often beat notifies workers of mailboxes that nobody holds"
     )
     night_consolidate: str = Field(
         "0 2 * * *",

@@ -148,7 +148,7 @@ def _shown_depths(depths: Depths, now: float) -> Iterator[Metric]:
     for name, meaning, value in (
         ("pending_turns", "Turns in the mailboxes, those in hand included.", depths.pending_turns),
         ("dirty_subjects", "Subjects with pending turns.", depths.pending_subjects),
-        ("subjects_in_line", "Subjects that wait for a seat of their tenant.", depths.waiting_subjects),
+        ("subjects_in_line", "Subjects that wait for a slot of their tenant.", depths.waiting_subjects),
         (
             "oldest_pending_turn_age_seconds",
             "For how long the oldest pending turn has waited; 0 without one.",

@@ -238,7 +238,7 @@ def put_document(*arguments: Any, **named: Any) -> None:
         count_dead_letter("error")
         send_dead_letter(context.celery, reason=f"keeping failed: {type(error).__name__}", turn_id=None, body=given)
         raise
-    # Without the bell it is the sweep that finds it.
+    # Without the notification it is the sweep that finds it.
     with suppress(BrokerOutage):
         request_indexing(app, document.subject, document.document_id)
     hit("before_ack")

@@ -243,7 +243,7 @@ class Catalog(Store):
         self._writers.write(lambda connection: queue_jobs(connection, jobs, now, taken=False))
 
     def take_index_jobs(self, jobs: Sequence[IndexJob], patience: timedelta) -> list[IndexJob]:
-        """Take jobs before reading what the index is told, and answer them as `mark_done` takes them: it strikes none
+        """Take jobs before reading what the index is told, and answer them as `mark_done` takes them: it ends none
         that another took less than `patience` ago, or that stands no longer."""
         return self._writers.write(lambda connection: take_jobs(connection, jobs, patience))
 

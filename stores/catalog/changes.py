@@ -66,7 +66,7 @@ class IndexJob:
     that it is gone.
 
     `generation` is how often it was taken or written over since it was queued. None where another may be telling the
-    index too, so that whoever has it may not strike it.
+    index too, so that whoever has it may not end it.
     """
 
     memory_id: uuid.UUID
@@ -222,8 +222,8 @@ class Changes:
 
 
 def deletion_of(item: Memory | Chunk) -> IndexJob:
-    """Return what the index must be told of something that goes: one more write, so that striking the write before it
-    leaves it standing."""
+    """Return what the index must be told of something that goes: one more write, so that ending the job of the write
+    before it leaves it standing."""
     return index_job(item, "delete", item.version + 1)
 
 

@@ -117,7 +117,7 @@ class DocumentStore(Store):
                 _is(subject, document_id),
                 _DOCUMENTS.c.indexed_version < _DOCUMENTS.c.version,
                 ~_DOCUMENTS.c.quarantined,
-                # A bell may ring twice, and of what was refused nothing is left to read.
+                # A notification may come twice, and of what was refused nothing is left to read.
                 _DOCUMENTS.c.failure.is_(None),
                 or_(_DOCUMENTS.c.taken_at.is_(None), _DOCUMENTS.c.taken_at < free_before),
             )

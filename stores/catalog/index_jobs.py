@@ -1,6 +1,6 @@
 """Jobs that the index must still be told of, and who may be telling it.
 
-A job is struck only by who was alone with it from before reading the memory until after telling the index. So whatever
+A job is ended only by who was alone with it from before reading the memory until after telling the index. So whatever
 another may write late, a job still stands from which it is put right.
 """
 
@@ -46,7 +46,7 @@ class Backlog:
 
 def queue_jobs(connection: Connection, jobs: Sequence[IndexJob], since: datetime, *, taken: bool) -> None:
     """Queue jobs in a transaction that writes. A job that stands for the same memory becomes the newer one, and nobody
-    who had it may strike it. With `taken` its writer tells the index now."""
+    who had it may end it. With `taken` its writer tells the index now."""
     if jobs:
         taken_at = datetime.now(UTC) if taken else None
         rows = [_row(job, since) | {"taken_at": taken_at} for job in jobs]
@@ -68,7 +68,7 @@ def read_jobs(
 
 
 def take_jobs(connection: Connection, jobs: Sequence[IndexJob], patience: timedelta) -> list[IndexJob]:
-    """Take jobs, and answer them as they may be struck: by nobody where another took one less than `patience` ago, and
+    """Take jobs, and answer them as they may be ended: by nobody where another took one less than `patience` ago, and
     may be at work on it, or where one is no longer as it was read."""
     now = datetime.now(UTC)
     there = {row.memory_id: row for row in connection.execute(_TO_TAKE, {"ids": [job.memory_id for job in jobs]})}

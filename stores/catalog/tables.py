@@ -239,7 +239,7 @@ outbox = Table(
     Column("at", UtcTime, nullable=False),
     Column("payload", JSON, nullable=False),
     Index(None, "tenant_id", "subject_id", "id"),
-    # Ids of struck rows are never given again: listeners tell a repeated event by its id.
+    # Ids of deleted rows are never given again: listeners tell a repeated event by its id.
     sqlite_autoincrement=True,
 )
 
