@@ -31,7 +31,7 @@ _STRENGTH: Final = 1.0
 """Inverse of the regularisation; 0.3 and 3 are within half a point on the authors held out."""
 _STEPS: Final = 300
 _YES_NO: Final = ("worth", "planted")
-_INTENT_ALONE: Final = frozenset({"i", "j", "l", "m", "n"})
+_INTENT_ALONE: Final = frozenset({"i", "j", "l", "m", "n", "x"})
 """Authors from whom the head of intents alone learns: with them the others brought everyday cases no further."""
 _PARSE_AT_ONCE: Final = 64
 
