@@ -258,9 +258,13 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
         if any(order.start < sentence.start and end <= order.end for order in heard.orders):
             continue
         asks = not orders and is_request(sentence.text)
-        for piece, within_request in told_apart(sentence, asks=asks):
+        apart = tuple(told_apart(sentence, asks=asks))
+        begins = [sentence.start, *(piece.start for piece, _ in apart[1:]), end]
+        for place, (piece, within_request) in enumerate(apart):
             until = piece.start + len(piece.text)
             if any(start <= piece.start and until <= stop for start, stop in reported):
+                continue
+            if any(order.start < begins[place] and until <= order.end for order in orders):
                 continue
             typed = content[piece.start : piece.start + len(piece.text)]
             spoken = language_of(piece.text, heard.language)
@@ -276,7 +280,8 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
             read = (capacity_told if is_capacity else spelt)(" ".join(piece.text.split()))
             yield Utterance(
                 heard.turn, message_number, number, piece.start, typed, read,
-                heard.asked, orders, within_request, others, spoken, repeats_from=min(repeats, default=None),
+                heard.asked, tuple(order for order in orders if begins[place] <= order.start < begins[place + 1]),
+                within_request, others, spoken, repeats_from=min(repeats, default=None),
             )  # fmt: skip
 
 

@@ -372,6 +372,7 @@ def test_an_order_leaves_what_it_asks_for(
         ("Forget everything you know about me.", ("Everything", "all", False)),
         ("Vergiss alles, was du über mich weißt.", ("Everything", "all", False)),
         ("Forget what I said about my ex, I live in Bern now", ("My ex", "thing", False)),
+        ("Forget that I left Shell in May, would you.", ("Maya left Shell in May", "thing", False)),
     ],
 )
 def test_a_wish_to_forget_says_how_much_it_means(extractor: Extractor, said: str, wish: tuple[str, str, bool]) -> None:
