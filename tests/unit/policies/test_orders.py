@@ -96,6 +96,11 @@ def test_what_follows_a_task_on_lines_of_its_own_takes_nothing_away(before: str,
         ("Don't remember anything about my divorce", "stop", "my divorce", False, "thing"),
         ("stop saving things", "stop", "", False, "all"),
         ("don't remember this", "stop", "", True, "thing"),
+        ("Hm, don't save that", "forget", "", True, "thing"),
+        ("delete that message please", "forget", "", True, "thing"),
+        ("forget what I said a minute ago", "forget", "", True, "thing"),
+        ("forget my work number, keep the private one", "forget", "my work number", False, "thing"),
+        ("I'd sleep better if you no longer had it in your memory", "forget", "", True, "thing"),
     ],
 )
 def test_an_order_says_what_it_is_about(
