@@ -58,16 +58,18 @@ _HEADERS: Final = {
 _FAILURES: Final = {
     HTTPStatus.BAD_REQUEST: "The body cannot be read",
     HTTPStatus.UNAUTHORIZED: "No key in force was sent",
-    HTTPStatus.FORBIDDEN: "The key may not do that",
+    HTTPStatus.FORBIDDEN: "The key, or a page of another site, may not do that",
     HTTPStatus.NOT_FOUND: "There is no such thing that the key may see",
     HTTPStatus.CONFLICT: "It cannot be done as things are, or the same request still goes on",
     HTTPStatus.PRECONDITION_FAILED: "It is not at the version that If-Match names",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body has more bytes than AFTERTURN_HTTP_MAX_BODY_BYTES",
+    HTTPStatus.MISDIRECTED_REQUEST: "The service answers under this machine's names alone: no key is asked for",
     HTTPStatus.UNPROCESSABLE_ENTITY: "A field is missing or wrong, or what it says may not be kept",
     HTTPStatus.TOO_MANY_REQUESTS: "The key's limit is reached",
     HTTPStatus.SERVICE_UNAVAILABLE: "A part that the service needs does not answer; nothing was done",
 }
 _LATER: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+_OF_ELSEWHERE: Final = (HTTPStatus.FORBIDDEN, HTTPStatus.MISDIRECTED_REQUEST)
 _OF_KEYS: Final = (
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN,
@@ -88,13 +90,13 @@ def describe(app: FastAPI) -> None:
 
     def described() -> dict[str, Any]:
         if app.openapi_schema is None:
-            _complete(of_framework())
+            _complete(of_framework(), is_for_this_machine=app.state.anonymous_is_allowed)
         return of_framework()
 
     app.openapi = described  # type: ignore[method-assign]
 
 
-def _complete(document: dict[str, Any]) -> None:
+def _complete(document: dict[str, Any], *, is_for_this_machine: bool) -> None:
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
@@ -104,12 +106,13 @@ def _complete(document: dict[str, Any]) -> None:
     for item in document["paths"].values():
         has_etag = any("if-match" in _parameters(operation) for operation in item.values())
         for method, operation in item.items():
-            _complete_operation(method, operation, has_etag=has_etag)
+            failures = _failures_of(method, operation) + (list(_OF_ELSEWHERE) if is_for_this_machine else [])
+            _complete_operation(method, operation, failures, has_etag=has_etag)
 
 
-def _complete_operation(method: str, operation: dict[str, Any], *, has_etag: bool) -> None:
+def _complete_operation(method: str, operation: dict[str, Any], failures: list[HTTPStatus], *, has_etag: bool) -> None:
     responses = operation["responses"]
-    for status in _failures_of(method, operation):
+    for status in failures:
         responses[str(status.value)] = {
             "description": _FAILURES[status],
             "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},

@@ -15,8 +15,10 @@ import httpx
 import pytest
 from sqlalchemy import make_url
 
+from interfaces.http.app import create_app
 from interfaces.local.broker import embedded_broker
 from memory.remember import Remembered, remember
+from schema.settings import Settings
 from tests.conftest import free_port
 from tests.contract.loopback import Answer, Loopback, loopback
 from tests.e2e.service import Served, served, settings_in
@@ -329,6 +331,14 @@ def test_the_document_says_when_the_service_is_not_ready(me: httpx.Client) -> No
     assert set(responses) == {"200", "503"}
     assert list(responses["503"]["content"]) == ["application/problem+json"]
     assert "Retry-After" in responses["503"]["headers"]
+
+
+def test_the_document_of_a_service_without_keys_says_that_it_answers_this_machine_alone(tmp_path: Any) -> None:
+    for anonymous in (False, True):
+        paths = create_app(Settings(data_dir=tmp_path), anonymous=anonymous).openapi()["paths"]
+        answers = [set(operation["responses"]) for item in paths.values() for operation in item.values()]
+        assert {"421" in statuses for statuses in answers} == {anonymous}
+        assert not anonymous or all("403" in statuses for statuses in answers)
 
 
 def test_the_document_says_when_the_fields_of_limits_are_sent(me: httpx.Client) -> None:
