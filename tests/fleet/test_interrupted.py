@@ -40,6 +40,8 @@ def test_ctrl_c_leaves_no_server_no_worker_and_no_folder(tmp_path: Path) -> None
     with log.open("wb") as output:
         run = subprocess.Popen(
             [
+                # A shell has what it starts in the background ignore Ctrl-C, and that is inherited.
+                *("env", "--default-signal=INT"),
                 *(sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"),
                 *("tests/fleet/test_queue_contract.py", "tests/contract/test_catalog.py"),
             ],
