@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from tests.running import DURATIONS
 
 ROOT = Path(__file__).parents[2]
 NOT_SHIPPED = {"benchmarks", "tests"}
@@ -68,6 +71,17 @@ def test_what_commits_changes_is_publish_or_named_in_the_decision_on_it() -> Non
 def test_no_file_names_the_place_where_it_was_built() -> None:
     place = f"/{'work'}/".encode()
     assert [str(path.relative_to(ROOT)) for path in own_files() if place in path.read_bytes()] == []
+
+
+def test_every_file_of_tests_that_is_balanced_by_its_duration_has_one() -> None:
+    noted = json.loads(DURATIONS.read_text())
+    lacking = [
+        file
+        for folder in ("tests/browser", "tests/contract", "tests/e2e", "tests/fleet")
+        for path in sorted((ROOT / folder).glob("test_*.py"))
+        if (file := str(path.relative_to(ROOT))) not in noted
+    ]
+    assert lacking == [], f".venv/bin/python -m pytest -n 0 --store-durations {' '.join(lacking)}"
 
 
 def test_every_package_and_module_says_what_it_is() -> None:
