@@ -14,7 +14,7 @@ from redis.asyncio import Redis as AsyncRedis
 
 from memory.events import stream_key
 from policies.access import may_see, role_in, seen_by
-from schema import EventName, MemberRole, Principal, Seen, Subject
+from schema import EventName, KeptDocument, Labels, MemberRole, Principal, Seen, Subject, Visibility
 from stores.open import Stores
 
 GAP: Final = "gap"
@@ -46,13 +46,13 @@ class Listener:
     subject: Subject
     seen: tuple[Seen, ...]
     hears_all: bool
-    """True where what names no memory, such as a turn that could not be processed, is for them too."""
+    """True where what names neither memory nor document, such as a turn that could not be processed, is for them too."""
 
 
 def listener_of(principal: Principal, subject: Subject, membership: MemberRole | None) -> Listener:
     """Return what a principal may hear of a subject; `membership` is what the catalog has of its user there.
 
-    What names no memory is for the subject's creators and for services alone.
+    What names neither a memory nor a document is for the subject's creators and for services alone.
 
     Raises:
         NotAMember, NotAllowed: the principal may see nothing of the subject.
@@ -74,8 +74,9 @@ async def listen(
 ) -> AsyncIterator[Heard | None]:
     """Yield the events of a subject from behind the entry `after` on (from now on if None), for ever.
 
-    Each is told once, however often it was announced. None comes where nothing happened for `block_seconds`. What a
-    memory's row says now decides whether an event of it may be heard; of a memory that is gone the id is told.
+    Each is told once, however often it was announced. None comes where nothing happened for `block_seconds`. What the
+    row of a memory or a document says now decides whether an event of it may be heard; of a memory that is gone the id
+    is told, of a document that is gone its deletion to whom could see it.
     """
     key = stream_key(listener.subject)
     event_ids: dict[int, None] = {}
@@ -120,14 +121,27 @@ def _audible(entries: Sequence[_Entry], listener: Listener, stores: Stores) -> l
     ]
     ids = {uuid.UUID(event.payload["id"]) for event in events if "id" in event.payload}
     labels = {memory.id: memory.labels for memory in stores.catalog.memories(listener.subject, ids).values()}
+    names = {event.payload["document_id"] for event in events if "document_id" in event.payload}
+    documents = stores.catalog.documents.heads(listener.subject, names) if names else {}
 
     def may_hear(event: Heard) -> bool:
+        if "document_id" in event.payload:
+            document_labels = _labels_of_document(event, documents)
+            return document_labels is not None and may_see(listener.seen, document_labels)
         if "id" not in event.payload:
             return listener.hears_all
         memory_labels = labels.get(uuid.UUID(event.payload["id"]))
         return event.name == EventName.DELETED if memory_labels is None else may_see(listener.seen, memory_labels)
 
     return [event for event in events if may_hear(event)]
+
+
+def _labels_of_document(event: Heard, documents: Mapping[str, KeptDocument]) -> Labels | None:
+    if event.name == EventName.DOCUMENT_DELETED:
+        visibility = event.payload.get("visibility")
+        return Labels(Visibility(visibility), event.payload["author_id"]) if visibility else None
+    document = documents.get(event.payload["document_id"])
+    return None if document is None else document.labels
 
 
 def _entries(read: Any) -> list[_Entry]:

@@ -40,6 +40,13 @@ def deletion(
     line = document_line(
         document, AuditAction.DOCUMENT_DELETED, reason, context.policy.version, by, now, chunk_count=len(chunks)
     )
-    payload = {"document_id": document.document_id, "chunks": len(chunks)}
+    labels = document.labels
+    # Nobody can look up any more who might see it.
+    payload = {
+        "document_id": document.document_id,
+        "chunks": len(chunks),
+        "visibility": labels.visibility.value,
+        "author_id": labels.author_id,
+    }
     event = Event(name=EventName.DOCUMENT_DELETED, **document.subject.model_dump(), at=now, payload=payload)
     return DocumentWrite(document, document, gone=chunks, is_deleted=True), line, event
