@@ -19,6 +19,7 @@ from memory.documents.put import DocumentRefused
 from memory.item_export import item_lines, item_of
 from memory.publish import publish
 from memory.third_parties import own_names, without_others
+from policies.access import belongs_to_whole
 from policies.privacy.third_parties import with_relation, without_names
 from schema import AuditAction, AuditEntry, Event, EventName, Memory, Seen, Status, Subject, Turn
 from schema.control_characters import escaped_in_json
@@ -63,10 +64,12 @@ def export(
 ) -> Iterator[str]:
     """Yield one line of what this is, then one for each memory, whatever its status, with the raw turns that it came
     from, and its vector if asked for, one for each item of the store, and one for each document; of one subject or of
-    all. Of documents those that somebody sees, all of them where `seen` is None: some are another person's alone."""
+    all. `seen` is what somebody sees who asks for all that is known, None for an operator: what is another person's
+    alone is left out, and so are documents that they do not see."""
     yield _line({"afterturn": FORMAT, "model": stores.embedder.name if vectors else None})
     for whose in [subject] if subject else stores.catalog.every_subject():
-        memories = stores.catalog.list_memories(whose, statuses=tuple(Status), limit=_ALL)
+        known = stores.catalog.list_memories(whose, statuses=tuple(Status), limit=_ALL)
+        memories = [memory for memory in known if belongs_to_whole(seen, memory.labels, whose)]
         for start in range(0, len(memories), _MEMORIES_AT_A_TIME):
             page = memories[start : start + _MEMORIES_AT_A_TIME]
             vector_of = {entry.memory_id: entry.vector for entry in _entries(whose, page, stores)} if vectors else {}

@@ -17,12 +17,11 @@ import numpy as np
 
 from memory.embedding import embedding_for
 from memory.metrics import QUOTAS
-from memory.rights import require_writable, seen_of
+from memory.rights import require_shared, require_writable
 from memory.statement_screening import require_consent
-from policies.access import may_see
 from policies.items import is_meant, is_of
 from schema import Labels, Principal, Subject, Visibility
-from schema.errors import NotAMember, QuotaExceeded
+from schema.errors import QuotaExceeded
 from schema.item import Item, Namespace, NamespaceMatch, Put, item_id
 from stores.catalog.items import Embedded, Found
 from stores.index.base import Vector
@@ -87,9 +86,7 @@ def read_items(
     Raises:
         NotAMember, NotAllowed: the principal sees nothing of the subject that members share.
     """
-    seen = seen_of(principal, subject, stores.catalog)
-    if not may_see(seen, _labels(subject)):
-        raise NotAMember
+    require_shared(principal, subject, stores.catalog)
     queries = {
         number: request.query
         for number, request in enumerate(requests)
@@ -137,7 +134,8 @@ def write_items(
         NotKept: consent is withdrawn; to delete is possible all the same.
         QuotaExceeded: there would be more items than a user may have.
     """
-    require_writable(principal, subject, _labels(subject), stores.catalog)
+    shared = Labels(Visibility.PRIVATE, subject.subject_id)
+    require_writable(principal, subject, shared, stores.catalog)
     last = {(put.namespace, put.key): put for put in puts}
     kept = [put for put in last.values() if put.value is not None]
     if kept:
@@ -154,10 +152,6 @@ def write_items(
             )
     texts = {item_id(subject, put.namespace, put.key): put.texts for put in kept if put.texts}
     stores.catalog.items.write(subject, list(last.values()), _embedded(texts, stores), now)
-
-
-def _labels(subject: Subject) -> Labels:
-    return Labels(Visibility.PRIVATE, subject.subject_id, None)
 
 
 def _search(request: Search, query: Vector | None, subject: Subject, stores: Stores, now: datetime) -> list[Scored]:

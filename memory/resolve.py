@@ -119,10 +119,7 @@ def _resolved(
     match decision.action:
         case DecisionAction.SUPERSEDE if not _may_replace_all(item, decision.targets, draft):
             origin = origins[candidate.turn_id]
-            queue_for_review(
-                candidate, Asker.AUTHORITY, _CONTRADICTS, draft, context,
-                origin.conversation_id, origin.agent_id, decision.targets,
-            )  # fmt: skip
+            queue_for_review(candidate, Asker.AUTHORITY, _CONTRADICTS, draft, context, origin, decision.targets)
             return Resolution(candidate.turn_id, is_effective=True, is_held=True)
         case DecisionAction.SKIP:
             if decision.reason in (LATER, _GUESS):

@@ -6,7 +6,8 @@ import uuid
 
 from memory.context import MemoryContext
 from memory.draft import Draft
-from schema import Asker, AuditAction, Candidate, Review
+from memory.scoring import Origin
+from schema import Asker, AuditAction, Candidate, Labels, Review
 
 
 def queue_for_review(
@@ -15,11 +16,11 @@ def queue_for_review(
     reason: str,
     draft: Draft,
     context: MemoryContext,
-    conversation_id: str | None = None,
-    agent_id: str | None = None,
+    origin: Origin,
     links: tuple[uuid.UUID, ...] = (),
 ) -> None:
-    """Put a candidate before a person. Past a number of them, all that is left is the line in the audit.
+    """Put a candidate before a person, for whom it would be. Past a number of them, all that is left is the line in the
+    audit.
 
     `reason` names a rule; `links` are memories that it is about.
     """
@@ -34,8 +35,8 @@ def queue_for_review(
         reason=reason,
         policy_version=draft.policy_version,
         opened_at=draft.now,
-        conversation_id=conversation_id,
-        agent_id=agent_id,
+        conversation_id=origin.conversation_id,
+        labels=Labels(origin.visibility, origin.author_id, origin.agent_id),
         links=links,
     )
     draft.queue_review(review)

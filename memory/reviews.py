@@ -16,8 +16,20 @@ from memory.metrics import count_review
 from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Origin, embed, score
+from policies.access import belongs_to_whole
 from policies.topics import is_about
-from schema import Asker, AuditAction, Candidate, Memory, Preferences, Review, ReviewStatus, Status
+from schema import (
+    Asker,
+    AuditAction,
+    Candidate,
+    Labels,
+    Memory,
+    Preferences,
+    Review,
+    ReviewStatus,
+    Seen,
+    Status,
+)
 from schema.errors import Refused, UnderLegalHold
 from stores.catalog import Catalog
 
@@ -82,7 +94,8 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
         items = [score(candidate, context, approved=True)]
         vectors = embed(items, subject_state.unindexed, draft, context)
-        origin = Origin(review.conversation_id, review.agent_id, subject.subject_id, review.links)
+        author_id = review.author_id or subject.subject_id
+        origin = Origin(review.conversation_id, review.agent_id, author_id, review.links, review.visibility)
         [resolution] = resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
         memory = draft.current[resolution.memory_id] if resolution.memory_id else None
         draft.close_review(review, ReviewStatus.APPROVED, memory)
@@ -124,15 +137,33 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
     return review
 
 
-def asked_in(review: Review, catalog: Catalog) -> str:
-    """Return what a person decides on: what would be kept, or what would be forgotten. "" once that is gone."""
+def is_for(seen: tuple[Seen, ...] | None, review: Review, catalog: Catalog) -> bool:
+    """Return whether somebody who has to do with all that is known of the subject may decide on a review: not where all
+    that it is about is another's alone."""
+    labels = _labels_in(review, catalog)
+    return not labels or any(belongs_to_whole(seen, one, review.subject) for one in labels)
+
+
+def asked_in(review: Review, catalog: Catalog, seen: tuple[Seen, ...] | None = None) -> str:
+    """Return what a person decides on: what would be kept, or what would be forgotten, as far as it is for them. ""
+    once that is gone."""
     if review.candidate is not None:
         return review.candidate.summary
     if review.document_id is not None:
         return f"the document {review.document_id}"
     if review.asked_by is not Asker.FORGETTING:
         return ""
-    return " ".join(memory.summary for memory in _hidden(review, catalog))
+    hidden = _hidden(review, catalog)
+    return " ".join(memory.summary for memory in hidden if belongs_to_whole(seen, memory.labels, review.subject))
+
+
+def _labels_in(review: Review, catalog: Catalog) -> list[Labels]:
+    if review.candidate is not None:
+        return [review.labels]
+    if review.document_id is not None:
+        heads = catalog.documents.heads(review.subject, [review.document_id])
+        return [document.labels for document in heads.values()]
+    return [memory.labels for memory in _hidden(review, catalog)]
 
 
 def _erase(review: Review, context: MemoryContext, draft: Draft, fence: int) -> None:

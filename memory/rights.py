@@ -7,8 +7,8 @@ from typing import Final
 
 from memory.members import membership_of
 from policies.access import may_see, may_write, require, role_in, seen_by
-from schema import Capability, Labels, Memory, Principal, Seen, Status, Subject
-from schema.errors import NotAllowed, NotFound
+from schema import Capability, Labels, Memory, Principal, Seen, Status, Subject, Visibility
+from schema.errors import NotAllowed, NotAMember, NotFound
 from stores.catalog import Catalog
 
 NO_SUCH = "there is no such memory"
@@ -70,6 +70,16 @@ def seen_of(principal: Principal | None, subject: Subject, catalog: Catalog) -> 
     if principal is None:
         return None
     return seen_by(principal, role_in(principal, subject, membership_of(principal, subject, catalog)), subject)
+
+
+def require_shared(principal: Principal | None, subject: Subject, catalog: Catalog) -> None:
+    """Check that a principal sees what members of a subject share, which not everybody does who sees something.
+
+    Raises:
+        NotAMember, NotAllowed: it does not.
+    """
+    if not may_see(seen_of(principal, subject, catalog), Labels(Visibility.PRIVATE, subject.subject_id)):
+        raise NotAMember
 
 
 def require_deletable(principal: Principal | None) -> None:

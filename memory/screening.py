@@ -11,6 +11,7 @@ from memory.draft import Draft
 from memory.metrics import SCREENINGS
 from memory.planted_orders import likely_planted
 from memory.review_queue import queue_for_review
+from memory.scoring import Origin
 from memory.spoken_preferences import SpokenPreferences
 from memory.third_parties import REASON as OTHERS
 from memory.third_parties import without_others
@@ -102,7 +103,8 @@ def screened(
         elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE or behind[id(item)] in planted_texts:
             shown = _without_others(kept, turns, draft, context.policy)
             if shown is not None:
-                queue_for_review(shown, Asker.SCREENING, _PLANTED, draft, context, turn.conversation_id, turn.agent_id)
+                origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)
+                queue_for_review(shown, Asker.SCREENING, _PLANTED, draft, context, origin)
         elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
             yield without_wishes(candidate)
 

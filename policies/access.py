@@ -68,6 +68,13 @@ def may_see(seen: tuple[Seen, ...] | None, labels: Labels) -> bool:
     return seen is None or any(scope.covers(labels) for scope in seen)
 
 
+def belongs_to_whole(seen: tuple[Seen, ...] | None, labels: Labels, subject: Subject) -> bool:
+    """Return whether something with these labels is told to somebody who has to do with all that is known of a subject,
+    and sees `seen`: what anybody but the subject keeps for themself alone is not."""
+    is_personal = labels.visibility is Visibility.PERSONAL
+    return not is_personal or labels.author_id == subject.subject_id or may_see(seen, labels)
+
+
 def may_write(principal: Principal, role: MemberRole | None, subject: Subject, labels: Labels) -> bool:
     """Return whether a principal may write something of a subject with these labels, which it must see to write.
 

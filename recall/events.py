@@ -46,7 +46,7 @@ class Listener:
     subject: Subject
     seen: tuple[Seen, ...]
     hears_all: bool
-    """True where what names neither memory nor document, such as a turn that could not be processed, is for them too."""
+    """True where what names neither memory nor document, such as a turn that was given up, is for them too."""
 
 
 def listener_of(principal: Principal, subject: Subject, membership: MemberRole | None) -> Listener:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import uuid
 from enum import StrEnum
-from typing import Self
+from typing import Final, Self
 
 from pydantic import AwareDatetime
 
 from schema.base import Value
 from schema.candidate import Candidate
 from schema.document import KeptDocument
+from schema.memory import Labels, Visibility, effective_labels
 from schema.turn import Identifier, Subject
+
+_SHARED: Final = Labels(Visibility.PRIVATE)
 
 
 class ReviewStatus(StrEnum):
@@ -51,6 +54,9 @@ class Review(Value):
     candidate: Candidate | None
     conversation_id: Identifier | None = None
     agent_id: Identifier | None = None
+    author_id: Identifier | None = None
+    visibility: Visibility = Visibility.PRIVATE
+    """For whom the candidate would be, with `author_id` and `agent_id`."""
     links: tuple[uuid.UUID, ...] = ()
     document_id: Identifier | None = None
     """The document that it is about, where it is about one: it waits whole, and there is no candidate."""
@@ -63,6 +69,13 @@ class Review(Value):
     def subject(self) -> Subject:
         return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
 
+    @property
+    def labels(self) -> Labels:
+        """Return what decides who may see the candidate."""
+        is_private = self.candidate is not None and self.candidate.private
+        author_id = self.author_id or self.subject_id
+        return effective_labels(self.visibility, author_id, self.agent_id, is_private=is_private)
+
     @classmethod
     def of(
         cls,
@@ -74,12 +87,12 @@ class Review(Value):
         policy_version: str,
         opened_at: AwareDatetime,
         conversation_id: str | None = None,
-        agent_id: str | None = None,
+        labels: Labels = _SHARED,
         links: tuple[uuid.UUID, ...] = (),
         about: str | None = None,
     ) -> Self:
-        """Return an open review of a candidate; asked for twice, it is one. `about` names what it is about where it
-        came of more and more turns."""
+        """Return an open review of a candidate; asked for twice, it is one. `labels` are those that it would have as a
+        memory; `about` names what it is about where it came of more and more turns."""
         topic = about or f"{candidate.ordinal}:{candidate.turn_id}"
         key = f"afterturn:review:{subject.key}:{asked_by.value}:{topic}"
         return cls(
@@ -90,7 +103,9 @@ class Review(Value):
             policy_version=policy_version,
             candidate=candidate,
             conversation_id=conversation_id,
-            agent_id=agent_id,
+            agent_id=labels.agent_id,
+            author_id=labels.author_id,
+            visibility=labels.visibility,
             links=links,
             opened_at=opened_at,
         )

@@ -12,7 +12,7 @@ from interfaces.http.etags import IfMatch, etag_of, name_in
 from interfaces.http.service import Opened
 from interfaces.http.subjects import About, require_write
 from memory.preferences import set_preferences
-from recall.audience import audiences
+from memory.rights import require_shared
 from schema import Preference, PreferenceName, Preferences
 from schema.preferences import TimeZone, Topic, conversation_key
 from schema.turn import Identifier
@@ -40,8 +40,8 @@ class PreferencesOut(Preferences):
 
 @router.get("/preferences", summary="What a subject wants of their memory")
 def preferences(about: About, service: Opened, response: Response) -> PreferencesOut:
-    """Tell consent, blocked topics and time zone, as far as they are known."""
-    audiences(about.principal, [about.subject], service.context)
+    """Tell consent, blocked topics and time zone, as far as they are known: to those who see what members share."""
+    require_shared(about.principal, about.subject, service.context.catalog)
     return _told(PreferencesOut(**dict(service.context.catalog.preferences.of(about.subject))), response)
 
 

@@ -19,7 +19,7 @@ from interfaces.http.pages.sessions import end_sessions
 from interfaces.http.service import Opened, Service
 from memory.erasure.subjects import erase_subject
 from memory.export import export
-from memory.reviews import approve, asked_in, reject
+from memory.reviews import approve, asked_in, is_for, reject
 from memory.rights import require_deletable, require_writable, seen_of
 from policies.access import acting, require
 from recall.audience import audiences, avoided_topics_in
@@ -36,6 +36,7 @@ from schema import (
     Principal,
     Review,
     ReviewStatus,
+    Seen,
     Subject,
     Visibility,
 )
@@ -44,6 +45,7 @@ from schema.turn import Identifier
 from stores.catalog import Catalog
 
 router = APIRouter(prefix="/api/v1/subjects/{subject_id}", tags=["subjects"])
+_NO_SUCH_REVIEW = "there is no such open review"
 
 
 class _Asked(BaseModel):
@@ -200,8 +202,9 @@ def reviews(
     complete while others decide, and while more comes to wait."""
     _require_whole(about, service)
     catalog = service.context.catalog
-    waiting, following = list_open_reviews(about.subject, catalog, cursor=cursor, limit=limit)
-    return ReviewsOut(items=[_review(review, catalog) for review in waiting], cursor=following or None)
+    seen = seen_of(about.principal, about.subject, catalog)
+    waiting, following = list_open_reviews(seen, about.subject, catalog, cursor=cursor, limit=limit)
+    return ReviewsOut(items=[_review(review, seen, catalog) for review in waiting], cursor=following or None)
 
 
 @router.post("/reviews/{review_id}/{decision}", summary="Let a candidate become a memory, or drop it")
@@ -214,9 +217,12 @@ def decide_review(
 
 
 def _decide(review_id: uuid.UUID, decision: str, about: _Asked, service: Service) -> dict[str, Any]:
-    review = service.context.catalog.reviews.get(review_id)
+    catalog = service.context.catalog
+    review = catalog.reviews.get(review_id)
     if review is None or review.subject != about.subject or review.status is not ReviewStatus.OPEN:
-        raise NotFound("there is no such open review")
+        raise NotFound(_NO_SUCH_REVIEW)
+    if not is_for(seen_of(about.principal, about.subject, catalog), review, catalog):
+        raise NotFound(_NO_SUCH_REVIEW)
     now, by = datetime.now(UTC), about.principal.key_id
     if decision == "reject":
         reject(review_id, service.context, by=by, now=now)
@@ -269,13 +275,13 @@ def _require_whole(about: _Asked, service: Opened) -> None:
         require(about.principal, Capability.ADMIN)
 
 
-def _review(review: Review, catalog: Catalog) -> ReviewOut:
+def _review(review: Review, seen: tuple[Seen, ...] | None, catalog: Catalog) -> ReviewOut:
     candidate = review.candidate
     return ReviewOut(
         review_id=review.id,
         asked_by=review.asked_by,
         reason=review.reason,
         opened_at=review.opened_at,
-        content=asked_in(review, catalog) or None,
+        content=asked_in(review, catalog, seen) or None,
         type=candidate.type if candidate else None,
     )

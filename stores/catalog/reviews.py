@@ -18,7 +18,7 @@ from stores.catalog.rows import ids_from
 from stores.catalog.statements import insert_new, of_subject
 from stores.catalog.store import Reader
 
-_IN_DOCUMENT = {"candidate", "conversation_id", "agent_id", "links", "document_id"}
+_IN_DOCUMENT = {"candidate", "conversation_id", "agent_id", "author_id", "visibility", "links", "document_id"}
 
 
 class Reviews(Reader):

@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.edits import Edit, edit
+from memory.members import set_member
 from memory.remember import Statement, remember
 from memory.reviews import approve
-from schema import Asker, Principal, Status
+from recall.reviews import list_open_reviews
+from schema import Asker, Labels, MemberRole, Principal, Seen, Status, Visibility
 from schema.principal import Capability
 from tests.contract.pipeline import EVERYTHING, Worker, on_every_store_at_length
 from tests.turns import subject
@@ -106,6 +108,27 @@ def test_words_of_an_agent_do_not_take_the_place_of_the_users(worker: Worker, an
     stated = Statement(f"{anna} does not live in Rome any more, but in Madrid.")
     assert remember(agent, whose, stated, worker.context, now=NOW).outcome in ("created", "held")
     assert any("Rome" in memory.summary for memory in worker.known(whose, Status.ACTIVE))
+
+
+def test_what_waits_is_for_whom_it_was_said_once_it_is_approved(worker: Worker, anna: str) -> None:
+    whose, now = subject(anna), NOW
+    can = frozenset({Capability.READ, Capability.WRITE})
+    tom = Principal(tenant_id=whose.tenant_id, user_id="tom", capabilities=can, key_id="k")
+    set_member(whose, "tom", MemberRole.ADMIRER, worker.context.catalog, by="test", now=now, policy_version="p")
+    coach = tom.model_copy(update={"agent_id": "coach"})
+    outcomes = [
+        remember(who, whose, Statement(said, visibility=Visibility.PERSONAL), worker.context, now=now).outcome
+        for who, said in ((tom, "The user lives in Rome."), (coach, "The user lives in Madrid."))
+    ]
+    assert outcomes == ["created", "held"]
+    [review] = worker.context.catalog.reviews.page(whose)
+    assert review.labels == Labels(Visibility.PERSONAL, "tom", "coach")
+    seen = (Seen((Visibility.PUBLIC, Visibility.PRIVATE)), Seen((Visibility.PERSONAL,), author_id=anna))
+    assert list_open_reviews(seen, whose, worker.context.catalog) == ([], "")
+    assert list_open_reviews(None, whose, worker.context.catalog) == ([review], "")
+    approved = approve(review.id, worker.context, by="ana", now=now)
+    assert approved.memory is not None
+    assert approved.memory.labels == review.labels
 
 
 def test_what_a_person_edits_are_their_own_words_from_then_on(worker: Worker, anna: str) -> None:

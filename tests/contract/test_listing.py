@@ -119,7 +119,7 @@ class Reviews(Listed):
         self._open.remove(id_)
 
     def page(self, cursor: str, limit: int) -> tuple[list[Hashable], str]:
-        waiting, following = list_open_reviews(self.whose, self.catalog, cursor=cursor, limit=limit)
+        waiting, following = list_open_reviews(None, self.whose, self.catalog, cursor=cursor, limit=limit)
         return [review.id for review in waiting], following
 
 

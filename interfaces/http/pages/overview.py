@@ -18,11 +18,13 @@ from interfaces.http.pages.problems import NotADay, PageRoute
 from interfaces.http.pages.sign_in import Me, session_here, subject_of_me
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, note_look
 from interfaces.http.service import Opened
+from memory.rights import seen_of
 from recall.events import Listener, last_entry, listener_of
 from recall.excerpts import Excerpt, find_excerpts
 from recall.filters import Filters
 from recall.listing import list_memories
 from recall.registry import find_known, quotes_of
+from recall.reviews import list_open_reviews
 from schema import MemoryType, Status
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -65,6 +67,8 @@ def overview(
         since=begin_of_day(since, zone),
         until=begin_of_day(until, zone, days=1),
     )
+    seen = seen_of(view.reader, subject, stores.catalog)
+    waiting, _ = list_open_reviews(seen, subject, stores.catalog, limit=stores.policy.open_reviews_per_subject)
     following: str | None = None
     excerpts: Sequence[Excerpt] = ()
     if ask.strip():
@@ -96,7 +100,7 @@ def overview(
         following=following and urlencode({**wanted, "cursor": following}),
         is_first=cursor is None,
         listens_from=listens_from,
-        waiting=stores.catalog.reviews.count_open(subject),
+        waiting=len(waiting),
         preferences=view.preferences,
         notice=wording.after(done),
     )

@@ -22,8 +22,9 @@ from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import TooManyTopics, set_preference
-from memory.reviews import NotOpen, NotWanted, approve, asked_in, reject
+from memory.reviews import NotOpen, NotWanted, approve, asked_in, is_for, reject
 from memory.rights import seen_of
+from policies.access import may_see
 from recall.reviews import list_open_reviews
 from schema import Asker, Preference, PreferenceName, ReviewStatus
 from schema.errors import NotFound
@@ -41,11 +42,13 @@ def reviews(view: Shown, service: Opened, cursor: Cursor = "", done: str = "") -
     """Show what waits for the person's decision."""
     note_look(view, service, "opened what waits")
     subject, catalog = view.subject, service.context.catalog
-    waiting, following = list_open_reviews(subject, catalog, cursor=cursor)
+    seen = seen_of(view.reader, subject, catalog)
+    waiting, following = list_open_reviews(seen, subject, catalog, cursor=cursor)
+    about = catalog.memories(subject, {id_ for review in waiting for id_ in review.links})
     return view.page(
         "reviews.html",
-        reviews=[(review, asked_in(review, catalog)) for review in waiting],
-        about=catalog.memories(subject, {id_ for review in waiting for id_ in review.links}),
+        reviews=[(review, asked_in(review, catalog, seen)) for review in waiting],
+        about={id_: memory for id_, memory in about.items() if may_see(seen, memory.labels)},
         following=following,
         is_first=not cursor,
         notice=wording.after(done),
@@ -58,8 +61,14 @@ def decide(
     review_id: uuid.UUID, view: ShownForm, service: Opened, decision: Annotated[str, Form(pattern="^(keep|drop)$")]
 ) -> Response:
     """Keep what waits, or drop it."""
-    review = service.context.catalog.reviews.get(review_id)
-    if review is None or review.subject != view.subject or review.status is not ReviewStatus.OPEN:
+    catalog = service.context.catalog
+    review = catalog.reviews.get(review_id)
+    if (
+        review is None
+        or review.subject != view.subject
+        or review.status is not ReviewStatus.OPEN
+        or not is_for(seen_of(view.reader, view.subject, catalog), review, catalog)
+    ):
         raise NotFound("there is no such open review")
     try:
         # To approve of what a wish to forget may have meant is to drop it.
