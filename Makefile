@@ -112,6 +112,7 @@ lock: $(INSTALLED) ## Resolve the dependencies anew and lock them with their has
 	$(COMPILE) -c requirements-dev.lock -o locks/client.lock clients/python/pyproject.toml
 	@for extra in langchain langgraph; do $(COMPILE) $(if $(KEEP),,--upgrade) --extra $$extra -c requirements-dev.lock \
 	  -o locks/client-$$extra.lock clients/python/pyproject.toml || exit 1; done
+	$(COMPILE) -c requirements-dev.lock -c locks/client-langgraph.lock -o tests/e2e/langgraph.lock tests/e2e/langgraph.in
 
 sbom: $(INSTALLED) ## Write what the image is made of, with hashes and licences, to afterturn.cdx.json (CycloneDX)
 	$(BIN)/python -m tests.supply_chain sbom afterturn.cdx.json
