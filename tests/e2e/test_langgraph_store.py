@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import inspect
-import re
-import subprocess
-import sys
-import tarfile
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -245,101 +238,3 @@ def test_an_awaited_client_serves_an_awaited_store(service: Served, client: Clie
             return await use(awaited)
 
     assert asyncio.run(use(client)) == asyncio.run(with_awaited()) == ({"v": 1}, [("n",)])
-
-
-# -- upstream's own tests ---------------------------------------------------------------------------------------------
-
-_LOCK = Path(__file__).parents[2] / "requirements-dev.lock"
-
-
-@pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tests of the very langgraph-checkpoint that is locked, from its own sdist, by the hash in the lock."""
-    folder = tmp_path_factory.mktemp("upstream")
-    [pinned] = re.findall(r"^langgraph-checkpoint==[^\n]*\n(?:    [^\n]*\n)+", _LOCK.read_text(), re.M)
-    lines = [line for line in pinned.splitlines() if not line.strip().startswith("#")]
-    (folder / "pinned.txt").write_text("\n".join(lines).rstrip("\\ ") + "\n")
-    download = ["download", "--quiet", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--require-hashes"]
-    command = [sys.executable, "-m", "pip", *download, "-d", str(folder), "-r", str(folder / "pinned.txt")]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    if said.returncode:
-        pytest.skip(f"the package index does not give the sdist of langgraph-checkpoint: {said.stderr[-300:]}")
-    [archive] = folder.glob("langgraph_checkpoint-*.tar.gz")
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
-    [unpacked] = folder.glob("langgraph_checkpoint-*/tests")
-    return unpacked
-
-
-def load(path: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-UPSTREAMS = (
-    "test_list_namespaces_basic",
-    "test_list_namespaces_with_wildcards",
-    "test_list_namespaces_pagination",
-    "test_list_namespaces_max_depth",
-    "test_list_namespaces_no_conditions",
-    "test_search_pages_match_full_listing",
-    "test_list_namespaces_empty_store",
-    "test_cannot_put_empty_namespace",
-    "test_search_and_listing_keep_empty_prefixes_and_wildcards",
-    "test_vector_search_scores_every_item",
-    "test_vector_insert_with_auto_embedding",
-    "test_async_vector_insert_with_auto_embedding",
-    "test_vector_update_with_embedding",
-    "test_async_vector_update_with_embedding",
-    "test_vector_search_with_filters",
-    "test_async_vector_search_with_filters",
-    "test_vector_search_pagination",
-    "test_async_vector_search_pagination",
-    "test_embed_with_path",
-    "test_non_ascii",
-)
-"""Those that are about a store; the others are about how calls are gathered, and about functions that we call."""
-
-
-class Factory:
-    """Makes stores for them where they make one in memory: each with a user of its own."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def __call__(self, *, index: dict[str, Any] | None = None) -> AfterturnStore:
-        fields = (index or {}).get("fields") or ("$",)
-        return AfterturnStore(self._client, user_id=f"upstream{next(_people)}", fields=fields)
-
-
-@pytest.fixture(scope="module")
-def theirs(upstream: Path) -> Iterator[ModuleType]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(upstream.parent))
-        # Imported by a test that is not among these, and for a type alone.
-        mocking = ModuleType("pytest_mock")
-        mocking.MockerFixture = object  # type: ignore[attr-defined]
-        patch.setitem(sys.modules, "pytest_mock", mocking)
-        # Theirs is a package named `tests`, as ours is.
-        patch.setitem(sys.modules, "tests.embed_test_utils", load(upstream / "embed_test_utils.py", "embed_test_utils"))
-        yield load(upstream / "test_store.py", "langgraph_test_store")
-
-
-@pytest.mark.parametrize("name", UPSTREAMS)
-def test_langgraphs_own_tests_hold(client: Client, theirs: ModuleType, name: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(theirs, "InMemoryStore", Factory(client))
-    test = getattr(theirs, name)
-    wanted = inspect.signature(test).parameters
-    given = {"fake_embeddings": theirs.CharacterEmbeddings(dims=500)} if "fake_embeddings" in wanted else {}
-    assert wanted.keys() == given.keys()
-    done = test(**given)
-    if inspect.isawaitable(done):
-
-        async def wait() -> None:
-            await done
-
-        asyncio.run(wait())

@@ -197,7 +197,7 @@ def _check_filter(wanted: Mapping[str, Any]) -> None:
 
 def _listing(op: ListNamespacesOp) -> dict[str, Any]:
     conditions = [
-        {"match_type": condition.match_type, "path": condition.path} for condition in op.match_conditions or ()
+        {"match_type": condition.match_type, "path": list(condition.path)} for condition in op.match_conditions or ()
     ]
     return {
         "op": "list_namespaces",
