@@ -37,6 +37,20 @@ def test_to_import_it_loads_the_standard_library_alone() -> None:
     assert loaded == {"afterturn_client"}
 
 
+def test_to_import_it_takes_less_than_to_import_httpx() -> None:
+    """Beside each other and by the processor's clock, so that it holds on a busy machine: .15 s of an idle one."""
+    asks = "import time; began = time.process_time(); import {}; print(time.process_time() - began)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def took(name: str) -> float:
+        command = [sys.executable, "-c", asks.format(name)]
+        return float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+
+    pairs = [(took("afterturn_client"), took("httpx")) for _ in range(4)]
+    ours, theirs = (min(seconds) for seconds in zip(*pairs, strict=True))
+    assert ours < theirs
+
+
 def test_both_clients_have_the_same_methods_with_their_words() -> None:
     def public(client: type) -> dict[str, str | None]:
         return {name: getattr(client, name).__doc__ for name in vars(client) if not name.startswith("_")}
