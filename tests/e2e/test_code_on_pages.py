@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 from standardwebhooks import Webhook
 
+from recall.tools import TOOLS
 from schema import Capability
 from stores.queue import INGEST_QUEUE
 from stores.redis import open_redis
@@ -94,6 +95,18 @@ def test_a_program_beside_the_stores_changes_and_prints_what_is_known(service: S
     assert told.startswith("Maya lives in Lisbon.")
     assert "Always:\n- Maya lives in Lisbon." in told
     assert ran(page.code("AsyncRecall"), service) == "['Maya cannot eat peanuts.']\n"
+
+
+def test_a_program_beside_the_stores_calls_the_tools_that_the_page_of_mcp_names(service: Served) -> None:
+    page = Page("use-from-an-mcp-client")
+    with service.client(service.key(tenant="default", user="maya")) as client:
+        assert client.post("/api/v1/memories/", json={"content": "Maya cannot eat peanuts."}).is_success
+    told = json.loads(ran(page.code("ToolContext"), service))
+    assert (told["status"], [memory["content"] for memory in told["memories"]]) == (
+        "SUCCESS",
+        ["Maya cannot eat peanuts."],
+    )
+    assert {name for name in TOOLS if f"`{name}`" in page.path.read_text()} == set(TOOLS)
 
 
 def test_a_receiver_of_webhooks_verifies_what_comes(capsys: pytest.CaptureFixture[str]) -> None:
