@@ -19,6 +19,7 @@ from langmem import create_manage_memory_tool, create_search_memory_tool
 
 from afterturn_client import AsyncClient, Client
 from afterturn_client.langgraph import AfterturnStore, context_node, hot_path_node, turn_node
+from tests.e2e.pages import Page
 
 NAMESPACE = ("memories", "{langgraph_user_id}")
 """As LangMem's own examples have it: the user is the second label."""
@@ -115,12 +116,27 @@ async def run_graph(client: Client | AsyncClient, user: str) -> dict[str, Any]:
     }
 
 
+def graph_of_the_page(client: Client) -> str:
+    """What the graph on the page answers, with a model that says what it was told."""
+
+    def call_model(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [AIMessage(" ".join(str(message.text) for message in state["messages"]))]}
+
+    client.remember("Maya is vegan.", user_id="maya")
+    page = Page("use-from-langgraph")
+    nodes = page.run("context_node(client")
+    shown = page.run("StateGraph(", **nodes, call_model=call_model)
+    nodes["client"].close(60)
+    return str(shown["answered"]["messages"][-1].text)
+
+
 async def main() -> None:
     """Print what each of them told."""
     told: dict[str, Any] = {}
     with Client(budget_ms=20_000) as client:
         told["langmem"] = langmem_tools(client)
         told["graph"] = await run_graph(client, "uma")
+        told["graph of the page"] = graph_of_the_page(client)
     async with AsyncClient(budget_ms=20_000) as awaited:
         told["langmem awaited"] = await langmem_tools_awaited(awaited)
         told["graph awaited"] = await run_graph(awaited, "udo")

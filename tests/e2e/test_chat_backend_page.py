@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from afterturn_client import AsyncClient, Client
 from memory.events import stream_key
-from schema import Subject
+from schema import Capability, Subject
 from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
 from tests.conftest import free_port
@@ -30,11 +30,14 @@ def client(environment: None) -> Iterator[Client]:
         yield client
 
 
-def test_the_ten_lines_answer_with_what_is_known_and_hand_the_turn_over(service: Served, client: Client) -> None:
+def test_the_ten_lines_answer_with_what_is_known_and_hand_the_turn_over(
+    service: Served, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def ask_model(system: str, user: str) -> str:
         return f"[{system}] {user}"
 
     client.remember("Maya is allergic to peanuts.", user_id="maya")
+    monkeypatch.setenv("AFTERTURN_API_KEY", service.key(Capability.READ, Capability.TURNS, Capability.ACT_AS))
     page = PAGE.run("FastAPI()", ask_model=ask_model)
     with TestClient(page["app"]) as browser:
         answer = browser.post("/chat/maya", json={"text": "What can I not eat?"}).json()

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from schema import Capability
 from tests.e2e.service import Served
 from tests.e2e.test_langgraph_page import parked
 
@@ -31,10 +32,10 @@ def told(service: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         pytest.skip(f"the package index does not give LangMem: {said.stderr[-300:]}")
     environment = {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(ROOT / "clients" / "python"),
+        "PYTHONPATH": f"{ROOT / 'clients' / 'python'}:{ROOT}",
         "XDG_STATE_HOME": str(folder),
         "AFTERTURN_URL": service.url,
-        "AFTERTURN_API_KEY": service.key(),
+        "AFTERTURN_API_KEY": service.key(Capability.READ, Capability.WRITE, Capability.TURNS, Capability.ACT_AS),
     }
     script = [python, ROOT / "tests" / "e2e" / "langgraph_graph.py"]
     done = subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
@@ -47,6 +48,14 @@ def test_langmems_tools_keep_find_change_and_delete_in_the_store(told: dict[str,
     violin, cello = ["Ida plays the violin."], ["Ida plays the cello."]
     assert told["langmem"] == {"created": True, "found": violin, "by another": [], "updated": cello, "deleted": []}
     assert told["langmem awaited"] == ["Ina plays the violin."]
+
+
+def test_the_graph_of_the_page_answers_with_what_is_known_and_hands_the_turn_over(
+    service: Served, told: dict[str, Any]
+) -> None:
+    assert "Maya is vegan." in told["graph of the page"]
+    # The tests of other pages share the broker, and have a maya too.
+    assert "What can I cook?" in [turn["messages"][0]["content"] for turn in parked(service, "maya")]
 
 
 @pytest.mark.parametrize(("run", "user"), [("graph", "uma"), ("graph awaited", "udo")])
