@@ -62,7 +62,7 @@ export interface HotPathCandidate {
 /** Finer than the type. */
 export type Kind = "user_preference" | "user_fact" | "conversation_context" | "agent_procedure" | "knowledge" | "event_pattern" | "error_handling" | "proactive_action";
 
-/** What is to be remembered: one or two sentences. */
+/** A statement to remember: one or two sentences. */
 export interface MemoryIn {
   content: string;
   memory_type?: Kind;
@@ -105,7 +105,7 @@ export interface MemoryOut {
   version: number;
 }
 
-/** What a memory says or counts from now on; what is left out stays. */
+/** New values of a memory's fields; what is left out stays. */
 export interface MemoryPatch {
   content?: string | null;
   category?: string | null;
@@ -130,7 +130,7 @@ export interface PageOut {
   cursor: string | null;
 }
 
-/** What became of a statement, and the memory that says it now; null where none does. */
+/** Outcome of a statement, and the memory that says it now; null where none does. */
 export interface RememberedOut {
   outcome: "created" | "updated" | "known" | "held";
   memory_id: string | null;
@@ -156,7 +156,7 @@ export interface TurnIn {
   metadata?: Record<string, unknown>;
 }
 
-/** What became of a turn: whatever `accepted` says, it will be processed, once. */
+/** Outcome of enqueueing a turn: whatever `accepted` says, it will be processed, once. */
 export interface TurnOut {
   turn_id: string;
   accepted: Accepted;
