@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.search import DIMENSIONS, directions, timed
-from memory.embedding import CountedEmbedder
+from memory.embedding import counted
 from recall.retrieve import retrieve
 from schema import Kind, Memory, MemoryType, Subject, Thresholds
 from schema.settings import Settings
@@ -100,7 +100,7 @@ def main(
     console = Console()
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder))
-        stores = replace(open_stores(settings, CountedEmbedder), embedder=_Ready())
+        stores = replace(open_stores(settings, counted), embedder=_Ready())
         for start in range(0, size, _A_COMMIT):
             write(stores, memories(min(_A_COMMIT, size - start), start))
         asked = [" ".join(memory.summary.split()[2:6]) for memory in memories(queries, first=7)]

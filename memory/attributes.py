@@ -10,7 +10,7 @@ from uuid import UUID
 
 import numpy as np
 
-from memory.embedding import embedding_for
+from memory.spending import spending
 from policies.dedup import Neighbour
 from policies.language.attributes import ATTRIBUTES, Prototypes, attribute_shares
 from stores.embedding.base import Embedder
@@ -29,7 +29,7 @@ def prototypes_of(embedder: Embedder) -> Prototypes:
     """
     with _lock:
         if embedder.name not in _prototypes:
-            with embedding_for("start"):
+            with spending("start"):
                 _prototypes[embedder.name] = Prototypes(embedder.embed(Prototypes.texts()))
         return _prototypes[embedder.name]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from celery import Celery
 from redis import Redis
 
-from memory.embedding import CountedEmbedder
+from memory.embedding import counted
 from memory.metrics import count_llm_call, show_breaker
 from memory.same_fact import Judge
 from schema.settings import Settings
@@ -52,7 +52,7 @@ def open_memory(
         SettingsError: a policy constant cannot work, or a model never will; the message says which setting.
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says what to do.
     """
-    return memory_on(open_stores(settings, CountedEmbedder, makes_catalog=makes_catalog), celery, redis=redis)
+    return memory_on(open_stores(settings, counted, makes_catalog=makes_catalog), celery, redis=redis)
 
 
 def memory_on(stores: Stores, celery: Celery | None = None, *, redis: Redis | None = None) -> MemoryContext:

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 
-from memory.metrics import Purpose, count_embedding
+from memory.metrics import count_embedding
+from memory.spending import current_spending
 from memory.tracing import span
 from schema import Thresholds
-from stores.embedding.base import Embedder, Reading, Vectors, reading_of
-
-_purpose: ContextVar[Purpose] = ContextVar("purpose", default="change")
-
-
-@contextmanager
-def embedding_for(purpose: Purpose) -> Iterator[None]:
-    """Have what the block embeds counted as for this purpose; what nobody gives one changes memories."""
-    token = _purpose.set(purpose)
-    try:
-        yield
-    finally:
-        _purpose.reset(token)
+from schema.settings import Settings
+from stores.embedding.base import Billed, Embedder, Reading, Vectors, reading_of
 
 
 class CountedEmbedder:
-    """An embedder whose calls are counted."""
+    """An embedder whose calls are counted; `price` is what a million of its tokens cost."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, price: float = 0.0) -> None:
         self._embedder = embedder
+        self._billed = embedder if isinstance(embedder, Billed) else None
+        self._price = price
 
     @property
     def name(self) -> str:
@@ -48,13 +38,19 @@ class CountedEmbedder:
         return reading_of(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        purpose = _purpose.get()
-        answered = False
+        tokens: int | None = None
         began = time.perf_counter()
         try:
+            purpose = current_spending().purpose
             with span("embedding", {"afterturn.kind": purpose, "afterturn.texts": len(texts)}):
-                vectors = self._embedder.embed(texts)
-            answered = True
+                # Nobody is paid for what runs here.
+                vectors, billed = self._billed.embed_billed(texts) if self._billed else (self._embedder.embed(texts), 0)
+            tokens = billed
         finally:
-            count_embedding(purpose, len(texts), time.perf_counter() - began, answered=answered)
+            count_embedding(len(texts), time.perf_counter() - began, tokens, self._price)
         return vectors
+
+
+def counted(embedder: Embedder, settings: Settings) -> CountedEmbedder:
+    """Return an embedder whose calls are counted, at the price that the settings name."""
+    return CountedEmbedder(embedder, settings.embedder_price)

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from memory.embedding import embedding_for
 from memory.metrics import QUOTAS
 from memory.rights import require_shared, require_writable
+from memory.spending import spending
 from memory.statement_screening import require_consent
 from policies.items import is_meant, is_of
 from schema import Labels, Principal, Subject, Visibility
@@ -92,7 +92,7 @@ def read_items(
         for number, request in enumerate(requests)
         if isinstance(request, Search) and request.query
     }
-    with embedding_for("question"):
+    with spending("question"):
         vectors = dict(zip(queries, _embed(list(queries.values()), stores), strict=True))
     got = stores.catalog.items.get(
         subject,

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from memory.spending import Purpose, current_spending
 from memory.tracing import span
 from schema import Asker, DecisionAction, Verdict
 from schema.errors import Denied, NotAMember
@@ -103,6 +104,8 @@ EMBEDDING_CALLS = Counter(
     "afterturn_embedding_calls", "Calls of the embedder, by what they were for and how they ended.", ["kind", "outcome"]
 )
 EMBEDDING_TEXTS = Counter("afterturn_embedding_texts", "Texts of the calls that were answered.", ["kind"])
+EMBEDDING_TOKENS = Counter("afterturn_embedding_tokens", "Tokens of these texts, as the provider counted.", ["kind"])
+EMBEDDING_COST = Counter("afterturn_embedding_cost", "What these tokens cost, in the currency of the settings.")
 EMBEDDING_SECONDS = Histogram(
     "afterturn_embedding_duration_seconds", "How long a call of the embedder took.", ["kind"], buckets=_STAGES
 )
@@ -142,8 +145,6 @@ OLDEST_IN_HAND = Gauge(
     "afterturn_oldest_turn_in_hand_seconds", "For how long this worker has had its oldest batch in hand; 0 without one."
 )
 
-Purpose = Literal["turn", "hot_path", "question", "document", "night", "change", "repair", "start"]
-"""The purpose of a call of the embedder."""
 ReviewVerdict = Literal["approved", "rejected"]
 _REVIEW_VERDICTS: tuple[ReviewVerdict, ...] = ("approved", "rejected")
 DeadLetterReason = Literal["invalid", "conflict", "workers_died", "failures", "error"]
@@ -193,6 +194,7 @@ _EMBEDDED = {
     _kind: (
         {True: EMBEDDING_CALLS.labels(_kind, "answered"), False: EMBEDDING_CALLS.labels(_kind, "failed")},
         EMBEDDING_TEXTS.labels(_kind),
+        EMBEDDING_TOKENS.labels(_kind),
         EMBEDDING_SECONDS.labels(_kind),
     )
     for _kind in get_args(Purpose)
@@ -255,6 +257,10 @@ def count_llm_call(call: Call, prices: tuple[float, float] = (0.0, 0.0)) -> None
     LLM_TOKENS.labels("prompt").inc(call.prompt_tokens)
     LLM_TOKENS.labels("completion").inc(call.completion_tokens)
     LLM_COST.inc((call.prompt_tokens * prices[0] + call.completion_tokens * prices[1]) / 1e6)
+    spent = current_spending()
+    spent.llm_calls += 1
+    spent.prompt_tokens += call.prompt_tokens
+    spent.completion_tokens += call.completion_tokens
 
 
 def count_llm_dropped(why: str) -> None:
@@ -269,13 +275,20 @@ def count_webhook(outcome: Literal["delivered", "failed", "gone"], lag: float | 
         WEBHOOK_LAG.observe(lag)
 
 
-def count_embedding(purpose: Purpose, texts: int, seconds: float, *, answered: bool) -> None:
-    """Count a call of the embedder for so many texts, that took so long."""
-    calls, answered_texts, duration = _EMBEDDED[purpose]
-    calls[answered].inc()
+def count_embedding(texts: int, seconds: float, tokens: int | None, price: float = 0.0) -> None:
+    """Count a call of the embedder for so many texts, that took so long; `tokens` are what its provider counted, None
+    where it failed, `price` is of a million of them."""
+    spent = current_spending()
+    calls, answered_texts, answered_tokens, duration = _EMBEDDED[spent.purpose]
+    calls[tokens is not None].inc()
     duration.observe(seconds)
-    if answered:
+    if tokens is not None:
         answered_texts.inc(texts)
+        answered_tokens.inc(tokens)
+        EMBEDDING_COST.inc(tokens * price / 1e6)
+        spent.embedding_calls += 1
+        spent.embedding_texts += texts
+        spent.embedding_tokens += tokens
 
 
 def count_search(seconds: float, hits: int) -> None:

@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -16,6 +16,7 @@ from memory.failures import is_transient
 from memory.indexing import index, is_late, overtaken
 from memory.metrics import count_committed, count_searchable
 from memory.selectors import jobs_left, text_of, with_selectors
+from memory.spending import current_spending
 from memory.stages import stage
 from stores.catalog import Changes, IndexJob
 from stores.failpoints import hit
@@ -39,12 +40,13 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
 
     `vectors` are those of summaries and chunks, by the ids of memories and chunks; what is written and has none there
     is embedded. Where the index lies in the catalog's database, the vectors are in the transaction. Windows of the
-    sources, and facts, are written with them where the settings want that, and embedded behind.
+    sources, and facts, are written with them where the settings want that, and embedded behind. What the work in hand
+    has asked of models is written with them as what they cost.
 
     Raises:
         StaleFence, ConcurrentChange, UnderLegalHold: as `Catalog.commit`; nothing was written.
     """
-    changes = with_selectors(changes, context)
+    changes = replace(with_selectors(changes, context), spent=current_spending().take())
     in_catalog = context.catalog.carries_vectors
     if in_catalog:
         with _leaving_failures_to_the_sweep():

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from memory.agreement import drop_strays
-from memory.embedding import embedding_for
 from memory.selectors import make_missing, text_of
+from memory.spending import spending
 from schema import Subject
 from schema.errors import IndexUnbuilt, MoveRefused
 from stores.catalog.reindex_jobs import LoggedWrite
@@ -190,6 +190,6 @@ def _index_all_of(subject: Subject, stores: Stores) -> int:
 def _upsert(family: Family, items: Sequence[Indexed], stores: Stores) -> None:
     for start in range(0, len(items), _A_CALL):
         page = items[start : start + _A_CALL]
-        with embedding_for("repair"):
+        with spending("repair"):
             vectors = stores.embedder.embed([text_of(item) for item in page])
         stores.index_of(family).upsert([Entry.of(*pair) for pair in zip(page, vectors, strict=True)])

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
@@ -42,12 +43,12 @@ with needs_extra("fleet", "producers.hot_path"):
 
     from memory.context import MemoryContext
     from memory.draft import Draft
-    from memory.embedding import embedding_for
     from memory.forget import hide_meant
     from memory.metrics import HOT_PATH, HOT_PATH_SECONDS
     from memory.prompts import prompt
     from memory.publish import publish
     from memory.scoring import Origin, new_memory, score
+    from memory.spending import current_spending, shares_of, spending
     from memory.spoken_preferences import spoken_preferences
     from memory.tracing import span
     from policies.admission import admit, admit_for_model
@@ -152,9 +153,10 @@ class HotPath:
             Transient: a store is away; nothing was noted.
         """
         require_not_ahead(turn, self._context.settings, now)
-        trigger = self._begin(turn)
         try:
-            with span("hot_path"), embedding_for("hot_path"):
+            with span("hot_path"), spending("hot_path") as spent:
+                spent.conversations = shares_of([turn])
+                trigger = self._begin(turn)
                 noted = self._twice(turn, trigger, by, now)
         except AlreadyDecided:
             HOT_PATH.labels("decided").inc()
@@ -178,7 +180,7 @@ class HotPath:
         by_rules = trigger_by_rules(turn)
         if not self._asks_model or by_rules.explicit or orders_in(turn):
             return _Pending(began, by_rules)
-        asked = self._model.submit(self._ask, turn)
+        asked = self._model.submit(copy_context().run, self._ask, turn)
         return _Pending(began, by_rules, asked, time.monotonic() + self._context.settings.hot_path_model_ms / 1000)
 
     def _ask(self, turn: Turn) -> Trigger | None:
@@ -249,7 +251,7 @@ class HotPath:
         if trigger.should_create and not withheld and not hidden:
             candidate = self._provisional(turn, trigger, spoken.topics(turn.turn_id), writes, draft)
         undecided = Undecided(turn, timedelta(seconds=context.settings.clock_tolerance_seconds))
-        if draft.changed or draft.preferred or draft.unpreferred:
+        if draft.changed or draft.preferred or draft.unpreferred or current_spending().llm_calls:
             publish(replace(draft.changes(), undecided=undecided), draft.vectors, context)
         return Noted(trigger, tuple(done), candidate)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
-from memory.embedding import embedding_for
+from memory.spending import spending
 from policies.facts import type_of_object
 from recall.audience import Audience, audiences, tellable
 from recall.retrieve import Hit, retrieve
@@ -237,7 +237,7 @@ def _by_selectors(question: Question, audience: Audience, stores: Stores) -> _Ne
     by_facts = question.mode != "episodic" and stores.settings.fact_vectors == "on"
     if not (by_windows or by_facts):
         return _Near()
-    with stage("embed"), embedding_for("question"):
+    with stage("embed"), spending("question"):
         [vector] = stores.embedder.embed([question.text])
     turns = turns_near(vector, audience, question.most, stores).turns if by_windows else {}
     facts = facts_near(vector, audience, question.most, stores) if by_facts else []

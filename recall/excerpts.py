@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memory.embedding import embedding_for
+from memory.spending import spending
 from policies.access import may_see
 from policies.topics import is_about
 from recall.audience import Audience, audiences
@@ -111,7 +111,7 @@ def excerpts_for(
     ]
     if not held or most <= 0:
         return []
-    with stage("embed"), embedding_for("question"):
+    with stage("embed"), spending("question"):
         [vector] = stores.embedder.embed([question])
     proposed = [
         candidate

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -20,11 +21,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from memory.metrics import RETRIEVER, RETRIEVER_ROUNDS, RETRIEVER_SECONDS
 from memory.prompts import prompt
+from memory.spending import Spending, spending
 from policies.privacy.screen import screen
 from recall.audience import audiences
 from recall.retrieve import Hit, retrieve
 from schema import Message, Policy, Principal, Subject, Way
-from schema.errors import AfterturnError
+from schema.errors import AfterturnError, CatalogOutage
 from stores.llm import LLM
 from stores.open import Stores
 
@@ -125,7 +127,9 @@ def retrieve_in_rounds(
         )
     else:
         shown = _shown(messages[-limits.messages :], stores.policy)
-        retrieved = _in_rounds(shown, question, search, llm, limits, started + limits.seconds)
+        with spending("question") as spent:
+            retrieved = _in_rounds(shown, question, search, llm, limits, started + limits.seconds)
+            _note_costs(spent, subjects, stores, now)
     for subject in subjects:
         used = [hit.memory.id for hit in retrieved.hits if hit.memory.subject == subject]
         stores.accesses.note(subject, used, now, Way.ROUNDS, principal.agent_id if principal else None)
@@ -133,6 +137,16 @@ def retrieve_in_rounds(
     RETRIEVER_ROUNDS.inc(retrieved.rounds)
     RETRIEVER_SECONDS.observe(time.monotonic() - started)
     return retrieved
+
+
+def _note_costs(spent: Spending, subjects: Sequence[Subject], stores: Stores, now: datetime) -> None:
+    """Write down what the model was asked for, in equal parts for the subjects; the answer is there without it."""
+    rows = [one.part(1 / len(subjects)) for one in spent.take()]
+    try:
+        for subject in subjects:
+            stores.catalog.costs.note(subject, rows, now)
+    except CatalogOutage as error:
+        _log.warning("costs_not_noted", error=type(error).__name__)
 
 
 @dataclass(frozen=True)
@@ -192,7 +206,7 @@ def _ask(llm: LLM, shown: str, labels: Mapping[str, Hit], deadline: float) -> _S
     """
     memories = "\n".join(_line(label, hit) for label, hit in labels.items()) or "(none yet)"
     text = prompt(PROMPT).filled(messages=shown, memories=memories)
-    answer: Future[_Step] = _pool.submit(lambda: llm.complete(text, _Step).answer)
+    answer: Future[_Step] = _pool.submit(copy_context().run, lambda: llm.complete(text, _Step).answer)
     try:
         return answer.result(max(0.0, deadline - time.monotonic()))
     finally:

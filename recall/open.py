@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from memory.context import MemoryContext, memory_on
 from memory.edits import Edit, Verb, apply_verb, edit
-from memory.embedding import CountedEmbedder
+from memory.embedding import counted
 from memory.erasure.memories import forget_memory
 from memory.reindex import must_be_built
 from memory.remember import Remembered, Statement, remember
@@ -223,6 +223,6 @@ def open_recall(settings: Settings | None = None, *, by: str | None = None) -> R
         CatalogUnavailable: there is no catalog where the settings look for one, or it cannot be used.
         SettingsError, IndexMismatch, IndexUnbuilt: the message says what to do.
     """
-    stores = open_stores(settings or load_settings(), CountedEmbedder, makes_catalog=False)
+    stores = open_stores(settings or load_settings(), counted, makes_catalog=False)
     must_be_built(stores)
     return Recall(stores, by)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from memory.embedding import embedding_for
 from memory.metrics import count_search
+from memory.spending import spending
 from memory.tracing import RECORD_COUNT, memory_span
 from policies.retrieval import (
     Match,
@@ -244,7 +244,7 @@ class _Ranked:
 
 def _read(query: str, words: Words, stores: Stores) -> _Question:
     named = f"{words.opening}: {query}" if words.opening else query
-    with stage("embed"), embedding_for("question"):
+    with stage("embed"), spending("question"):
         [vector, named_vector] = stores.embedder.embed([query, named])
     return _Question(query, words, vector, named_vector)
 

@@ -142,6 +142,9 @@ class StoreSettings(BaseSettings):
     llm_price_completion: Annotated[float, Field(ge=0)] = Field(
         0.0, description="what a million completion tokens cost, in the same currency"
     )
+    embedder_price: Annotated[float, Field(ge=0)] = Field(
+        0.0, description="what a million tokens of an embedder that is not here cost, in the same currency"
+    )
     document_max_bytes: Annotated[int, Field(ge=1_024, le=MAX_DOCUMENT_BYTES)] = Field(
         MAX_DOCUMENT_BYTES, description="bytes of text that a document may have"
     )

@@ -64,7 +64,9 @@ class Stores:
         self.catalog.close()
 
 
-def open_stores(settings: Settings, watched: Callable[[Embedder], Embedder], *, makes_catalog: bool = True) -> Stores:
+def open_stores(
+    settings: Settings, watched: Callable[[Embedder, Settings], Embedder], *, makes_catalog: bool = True
+) -> Stores:
     """Open all stores that the settings name, the embedder as `watched` by whoever counts its calls; an embedded
     catalog that is not there is made, if `makes_catalog`.
 
@@ -73,7 +75,7 @@ def open_stores(settings: Settings, watched: Callable[[Embedder], Embedder], *, 
         CatalogUnavailable, IndexMismatch: a store cannot be used as it is; the message says
             what to do.
     """
-    embedder = watched(open_embedder(settings))
+    embedder = watched(open_embedder(settings), settings)
     policy = policy_on_scale_of(embedder)
     engine = open_catalog_engine(settings, makes_catalog=makes_catalog)
     index = open_index(settings, embedder, engine)

@@ -10,7 +10,7 @@ from fakeredis import FakeRedis, FakeServer
 
 from schema.errors import LLMUnavailable
 from stores.breaker import CircuitBreaker
-from stores.llm import LLM, Reply
+from stores.llm import LLM, Call, Reply
 from stores.llm.call_limiter import CallLimiter
 
 Answering = Callable[[str], Any]
@@ -44,10 +44,10 @@ class Scripted:
         return Reply(text, prompt_tokens=100, completion_tokens=10)
 
 
-def guarded(provider: Scripted) -> LLM:
+def guarded(provider: Scripted, on_call: Callable[[Call], None] = lambda _: None) -> LLM:
     """The provider as the pipeline uses it, with no caps."""
     limiter = CallLimiter(FakeRedis(server=FakeServer(), version=(7,)), concurrency=0, per_minute=0, call_seconds=1)
-    return LLM(provider, limiter, CircuitBreaker("llm", (LLMUnavailable,)))
+    return LLM(provider, limiter, CircuitBreaker("llm", (LLMUnavailable,)), on_call)
 
 
 def told(evidence: str, summary: str, turn: str = "T1", **fields: Any) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from celery import Celery
 
 from memory.attributes import prototypes_of
 from memory.context import MemoryContext, open_memory
-from memory.embedding import embedding_for
 from memory.metrics import show_breaker
+from memory.spending import spending
 from schema.errors import EmbedderUnavailable, Transient
 from schema.settings import Settings
 from stores.breaker import CircuitBreaker
@@ -51,7 +51,7 @@ def open_worker_context(settings: Settings, celery: Celery, *, makes_catalog: bo
     """
     memory = open_memory(settings, celery, makes_catalog=makes_catalog)
     try:
-        with embedding_for("start"):
+        with spending("start"):
             try_out(memory.embedder)
     except EmbedderUnavailable as error:
         _log.warning("embedder_unavailable_at_start", error=str(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,15 +11,15 @@ import structlog
 from pydantic import ValidationError
 
 from memory.draft import Draft
-from memory.embedding import embedding_for
 from memory.failures import is_outage, is_transient, pause_before_retry
 from memory.leases import LeaseKeeper
 from memory.metrics import LEASES_LOST, DeadLetterReason, count_dead_letter, count_retry, count_takeover
 from memory.publish import publish
 from memory.settle import noted_of, settle
+from memory.spending import current_spending, spending
 from memory.stages import in_batch
 from schema import EventName, Subject, Turn
-from schema.errors import ConflictingTurn, LeaseLost, LLMAnswerCut, StaleFence
+from schema.errors import ConflictingTurn, LeaseLost, LLMAnswerCut, StaleFence, Transient
 from schema.wrong_fields import wrong_fields
 from stores.catalog import LedgerEntry, Outcome
 from stores.celery_messages import json_or_text
@@ -34,7 +35,6 @@ _BATCHES_A_VISIT = 4
 """How many batches a subject gets before it lines up again behind the others of its tenant."""
 
 
-@embedding_for("turn")
 def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None:
     """Process the parked turns of a subject, oldest first, until none is left or others wait longer.
 
@@ -52,6 +52,7 @@ def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None
             batch = _next(batch, context, limit=settings.memory_batch_turns if remaining else 0)
 
 
+@spending("turn")
 def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
     """Process a batch and take up to `limit` turns behind it; None when this worker leaves the subject."""
     try:
@@ -74,6 +75,9 @@ def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
 
 
 def _retry_later(batch: Batch, error: Exception, context: WorkerContext) -> None:
+    # A catalog that is away has no row of it.
+    with suppress(Transient):
+        context.catalog.costs.note(batch.lease.subject, current_spending().take(), datetime.now(UTC))
     outage = is_outage(error)
     count_retry(error, outage=outage)
     before = batch.outages if outage else max(parked.failures for parked in batch.turns)

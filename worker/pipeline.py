@@ -17,6 +17,7 @@ from memory.resolve import resolve
 from memory.scoring import Item, Origin, embed, score
 from memory.screening import screened, source_of
 from memory.settle import settle
+from memory.spending import current_spending, shares_of
 from memory.spoken_preferences import SpokenPreferences, spoken_preferences, without_withheld
 from memory.stages import stage
 from policies.limits import within_rate
@@ -105,6 +106,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
             settle(noted, {}, draft)
             publish(replace(draft.changes(lease.token), ledger=refused), {}, context)
         return
+    current_spending().conversations = shares_of([arrived.turn for arrived in fresh])
     decided = decide(fresh, before.context, context, now)
     turns, conversation, preferences, draft = decided.turns, decided.conversation, decided.preferences, decided.draft
     settle(noted, decided.became, draft)

@@ -16,7 +16,6 @@ from pydantic import ValidationError
 
 from memory.documents.indexing import make_searchable
 from memory.documents.put import put_document as put
-from memory.embedding import embedding_for
 from memory.events import announce_left
 from memory.failures import is_transient
 from memory.indexing import index
@@ -24,6 +23,7 @@ from memory.leases import LeaseKeeper
 from memory.metrics import DeadLetterReason, count_dead_letter, observe_searchable
 from memory.quotas import refuse_turn, tell_refused
 from memory.reindex import must_be_built
+from memory.spending import spending
 from memory.tracing import start_tracing
 from schema import Document, Subject, Turn
 from schema.errors import (
@@ -293,7 +293,7 @@ def sweep() -> None:
         request_indexing(app, subject, document_id)
     announce_left(context.catalog.outbox(besides=in_work), context)
     jobs = context.catalog.index_jobs(besides=in_work)
-    with embedding_for("repair"):
+    with spending("repair"):
         index(jobs, context)
     observe_searchable([at.timestamp() for at in context.catalog.arrivals([job.memory_id for job in jobs])])
     for endpoint_id in context.catalog.webhooks.due(now, _ENDPOINTS_A_SWEEP):

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import print_result, short
-from memory.embedding import CountedEmbedder
+from memory.embedding import counted
 from recall.anchors import EntityName, Question, look_up
 from recall.graph import around
 from schema import Subject
@@ -33,7 +33,7 @@ def graph(
 ) -> None:
     """Walk from an entity to the facts about it, to what these name, and to the turns that said so."""
     subject = Subject(tenant_id=tenant, subject_id=user)
-    with closing(open_stores(load_settings(), CountedEmbedder, makes_catalog=False)) as stores:
+    with closing(open_stores(load_settings(), counted, makes_catalog=False)) as stores:
         try:
             if question:
                 asked, whose = Question(entity, hops=hops - 1), EntityName("user_id", user)

@@ -15,7 +15,7 @@ from rich.progress import Progress
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption, account
 from interfaces.cli.output import console, errors, print_json, print_result
 from memory.context import open_memory
-from memory.embedding import CountedEmbedder
+from memory.embedding import counted
 from memory.export import NotALine, import_lines
 from memory.export import export as export_lines
 from memory.mem0 import NotMem0, TakenOver, take_over
@@ -48,7 +48,7 @@ def reindex(
     then start the workers with them, then run it with --finish. Stopped, it goes on where it was. One index is built
     at a time.
     """
-    with closing(open_stores(load_settings(), CountedEmbedder, makes_catalog=False)) as stores:
+    with closing(open_stores(load_settings(), counted, makes_catalog=False)) as stores:
         if graph:
             _fill_graph(stores, as_json=as_json)
             return
@@ -94,7 +94,7 @@ def export(
     memories, items, documents = 0, 0, 0
     with (
         _written_to(file) as output,
-        closing(open_stores(load_settings(), CountedEmbedder, makes_catalog=False)) as stores,
+        closing(open_stores(load_settings(), counted, makes_catalog=False)) as stores,
     ):
         for line in export_lines(stores, subject=subject, vectors=vectors):
             output.write(line + "\n")

@@ -29,7 +29,7 @@ from interfaces.local.processes import Supervised, service, worker_and_beat
 from interfaces.local.progress import Progress, measure, panel
 from interfaces.local.story import TURNS_TOLD, story_table
 from interfaces.turn_file import BadLine, read_turns
-from memory.embedding import CountedEmbedder
+from memory.embedding import counted
 from producers import Accepted, Producer
 from recall.retrieve import retrieve
 from schema import Subject, Turn
@@ -234,7 +234,7 @@ def _show(settings: Settings, fed: _Fed, catalog: Catalog, console: Console, *, 
     if fed.subjects:
         subject = next(iter(fed.subjects))
         question = _QUESTION if ask else _QUESTION_FOR_ANYONE
-        stores = open_stores(settings, CountedEmbedder)
+        stores = open_stores(settings, counted)
         hits = retrieve(None, [subject], question, stores, limit=3, now=datetime.now(UTC))
         stores.close()
         console.print(search_table(f"{question} (user {subject.subject_id})", hits))

@@ -16,10 +16,10 @@ import structlog
 
 from memory.context import MemoryContext
 from memory.documents.audit import document_line
-from memory.embedding import embedding_for
 from memory.failures import is_transient
 from memory.metrics import DOCUMENTS, observe_document
 from memory.publish import publish
+from memory.spending import spending
 from memory.tracing import span
 from policies.chunking import Sizes, chunks, sizes_for
 from policies.privacy.documents import DocumentScreening, screen_document
@@ -65,7 +65,7 @@ def make_searchable(subject: Subject, document_id: str, context: MemoryContext, 
         _log.error("document_given_up", reason="workers_died", stage="documents")
         return
     try:
-        with span("document", {"afterturn.try": document.tries}), embedding_for("document"):
+        with span("document", {"afterturn.try": document.tries}), spending("document"):
             outcome = _carry_through(document, context, now)
     except ConcurrentChange:
         # It is at another version by now, or gone: whoever wrote that has notified the workers.

@@ -91,7 +91,7 @@ class Catalog(Store):
         self.families = FamilyStore(self._engine, self.memories, self.list_memories, self.documents, self.sources)
         self.webhooks = WebhookStore(self._engine, self._writers)
         self.registry = Registry(self._engine, self._writers)
-        self.costs = Costs(self._engine)
+        self.costs = Costs(self._engine, self._writers)
         self._graph = graph
 
     @property

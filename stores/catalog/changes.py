@@ -27,6 +27,7 @@ from schema import (
     Turn,
 )
 from schema.selectors import Window
+from stores.catalog.costs import Spent
 from stores.catalog.indexed import family_of
 from stores.index.base import Entry, Family, Indexed, Vector
 
@@ -160,6 +161,8 @@ class Changes:
     tombstones: tuple[Tombstone, ...] = ()
     erased_turns: frozenset[str] = frozenset()
     documents: tuple[DocumentWrite, ...] = ()
+    spent: tuple[Spent, ...] = ()
+    """Calls of models by the work whose outcome this is."""
     undecided: Undecided | None = None
     windows: tuple[Window, ...] = ()
     """Parts of the sources by which memories are found, too."""

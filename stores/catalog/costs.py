@@ -1,64 +1,168 @@
-"""Costs of language models, call by call, as the audit tells it: each of its lines names the tokens of the
-one call of its batch. A call of which nothing was kept, changed or refused left no line, and is not in it.
-"""
+"""Calls of models and their tokens, added up by subject, conversation, day and purpose: counts and ids, and no word."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import Column, Connection, Float, Index, String, Table, delete, func, select
 
-import stores.catalog.tables as tables
-from stores.catalog.store import Reader
+from schema import Subject, Tombstone
+from schema.tombstone import Scope
+from stores.catalog.columns import identifier, metadata, subject_columns
+from stores.catalog.statements import of_subject, upsert
+from stores.catalog.store import Store
+from stores.catalog.tables import subjects, tombstones
+
+COUNTS: Final = (
+    "llm_calls",
+    "prompt_tokens",
+    "completion_tokens",
+    "embedding_calls",
+    "embedding_texts",
+    "embedding_tokens",
+)
+costs = Table(
+    "costs",
+    metadata,
+    *subject_columns(primary_key=True),
+    # Empty where it was for no conversation: a part of a primary key cannot be null.
+    identifier("conversation_id", primary_key=True),
+    Column("day", String(10), primary_key=True),
+    Column("purpose", String(20), primary_key=True),
+    # A call about several conversations is a part of a call of each.
+    *(Column(name, Float, nullable=False) for name in COUNTS),
+    Index(None, "tenant_id", "day"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls of models for a subject: of one conversation, or of none where it is empty."""
+
+    conversation_id: str
+    purpose: str
+    llm_calls: float
+    prompt_tokens: float
+    completion_tokens: float
+    embedding_calls: float
+    embedding_texts: float
+    embedding_tokens: float
+
+    def part(self, share: float) -> Spent:
+        """Return a share of it."""
+        return Spent(self.conversation_id, self.purpose, *(getattr(self, name) * share for name in COUNTS))
+
+
+class By(StrEnum):
+    """Group by which costs are added up."""
+
+    DAY = "day"
+    CONVERSATION = "conversation"
+    TENANT = "tenant"
+    PURPOSE = "purpose"
 
 
 @dataclass(frozen=True)
-class CountedCall:
-    """One call: for whom, when, its tokens, and how many turns of each conversation it is known to be about. A turn
-    whose raw text is not kept any more is of the conversation None."""
+class Prices:
+    """Prices of a million tokens, in one currency; 0 where nobody said."""
 
-    subject_id: str
-    at: datetime
-    prompt_tokens: int
-    completion_tokens: int
-    turns: dict[str | None, int]
+    prompt: float
+    completion: float
+    embedding: float
+
+    @property
+    def is_set(self) -> bool:
+        """Return whether anybody said what anything costs."""
+        return any((self.prompt, self.completion, self.embedding))
 
 
-class Costs(Reader):
-    """Reads what was asked for from one database."""
+@dataclass(frozen=True)
+class Sum:
+    """Calls of a group: of a day, a subject and its conversation, a tenant or a purpose. Calls may be parts."""
 
-    def calls(self, tenant_id: str, since: datetime, subject_id: str | None = None) -> Iterator[CountedCall]:
-        """Yield the calls for a tenant, or for one user of it, from a moment on; those of a user in order of time."""
-        audit, sources = tables.audit, tables.sources
-        prompt, completion = (audit.c.details[f"batch_{name}_tokens"].as_integer() for name in ("prompt", "completion"))
-        is_its_turn = (
-            (sources.c.tenant_id == audit.c.tenant_id)
-            & (sources.c.subject_id == audit.c.subject_id)
-            & (sources.c.turn_id == audit.c.turn_id)
+    group: tuple[str, ...]
+    llm_calls: float
+    prompt_tokens: float
+    completion_tokens: float
+    embedding_calls: float
+    embedding_texts: float
+    embedding_tokens: float
+
+    def cost(self, prices: Prices) -> float | None:
+        """Return what it cost by the prices of a million tokens; None where there are none."""
+        if not prices.is_set:
+            return None
+        return (
+            self.prompt_tokens * prices.prompt
+            + self.completion_tokens * prices.completion
+            + self.embedding_tokens * prices.embedding
+        ) / 1e6
+
+
+_GROUPS: Final = {
+    By.DAY: (costs.c.day,),
+    By.CONVERSATION: (costs.c.tenant_id, costs.c.subject_id, costs.c.conversation_id),
+    By.TENANT: (costs.c.tenant_id,),
+    By.PURPOSE: (costs.c.purpose,),
+}
+
+
+class Costs(Store):
+    """The costs of all subjects. Safe to call from many threads and processes."""
+
+    def note(self, subject: Subject, spent: Sequence[Spent], began: datetime) -> None:
+        """Add to what a subject costs for work that began then and changed nothing; nothing of who was erased since."""
+        if not spent:
+            return
+        is_theirs = of_subject(subjects, subject)
+        erased = select(tombstones.c.at).where(
+            of_subject(tombstones, subject), tombstones.c.scope == Scope.SUBJECT, tombstones.c.at >= began
         )
-        query = (
-            select(
-                audit.c.subject_id,
-                audit.c.at,
-                prompt.label("prompt"),
-                completion.label("completion"),
-                audit.c.turn_id,
-                sources.c.turn["conversation_id"].as_string().label("conversation"),
-            )
-            .select_from(audit.outerjoin(sources, is_its_turn))
-            .where(audit.c.tenant_id == tenant_id, audit.c.at >= since, prompt.is_not(None))
-            .order_by(audit.c.subject_id, audit.c.at, prompt, completion)
-        )
+        with self._writers.transaction() as connection:
+            # An erasure holds this row from its beginning to its end.
+            connection.execute(select(subjects.c.fence).where(is_theirs).with_for_update())
+            if connection.execute(erased).first() is None:
+                write_costs(connection, subject, spent, began)
+
+    def added_up(
+        self, by: By, since: date, *, tenant_id: str | None = None, subject_id: str | None = None
+    ) -> list[Sum]:
+        """Return the sums from a day (UTC) on, of one tenant or of all, of one user of it or of all; days latest first,
+        others by their names."""
+        group = _GROUPS[by]
+        query = select(*group, *(func.sum(costs.c[name]) for name in COUNTS)).where(costs.c.day >= since.isoformat())
+        if tenant_id is not None:
+            query = query.where(costs.c.tenant_id == tenant_id)
         if subject_id is not None:
-            query = query.where(audit.c.subject_id == subject_id)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query)
-            for call, lines in groupby(rows, key=lambda row: (row[0], row[1], row[2], row[3])):
-                conversations = {line.turn_id: line.conversation for line in lines}
-                subject, at, prompt_tokens, completion_tokens = call
-                turns = dict(Counter(conversations.values()))
-                yield CountedCall(subject, at, int(prompt_tokens), int(completion_tokens or 0), turns)
+            query = query.where(costs.c.subject_id == subject_id)
+        order = [column.desc() for column in group] if by is By.DAY else list(group)
+        rows = self._rows(query.group_by(*group).order_by(*order))
+        return [Sum(tuple(row[: len(group)]), *map(float, row[len(group) :])) for row in rows]
+
+
+@cache
+def _add_statement(dialect: str) -> Any:
+    statement = upsert(dialect, costs)
+    return statement.on_conflict_do_update(
+        index_elements=[column.name for column in costs.primary_key],
+        set_={name: costs.c[name] + statement.excluded[name] for name in COUNTS},
+    )
+
+
+def write_costs(connection: Connection, subject: Subject, spent: Sequence[Spent], at: datetime) -> None:
+    """Add to what a subject costs on the day of a moment."""
+    if spent:
+        day = {**subject.model_dump(), "day": at.astimezone(UTC).date().isoformat()}
+        connection.execute(_add_statement(connection.dialect.name), [{**day, **asdict(one)} for one in spent])
+
+
+def drop_costs(connection: Connection, subject: Subject, tombstones: Iterable[Tombstone]) -> None:
+    """Drop what names a conversation that is erased."""
+    gone = [tombstone.key for tombstone in tombstones if tombstone.scope is Scope.CONVERSATION]
+    if gone:
+        connection.execute(delete(costs).where(of_subject(costs, subject), costs.c.conversation_id.in_(gone)))

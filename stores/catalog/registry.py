@@ -10,10 +10,10 @@ import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Select, String, and_, func, insert, or_, select, tuple_, type_coerce
+from sqlalchemy import Column, ColumnElement, Select, and_, func, insert, or_, select, tuple_
 
 import stores.catalog.document_tables as document_tables
 import stores.catalog.tables as tables
@@ -58,18 +58,8 @@ class ErasureRow:
         return self.at, self.subject.subject_id, self.scope.value, self.key
 
 
-@dataclass(frozen=True)
-class DayOfCalls:
-    """Calls of language models on a day, in UTC."""
-
-    day: date
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-
-
 class Registry(Store):
-    """Subjects, keys and calls of one tenant. Safe to call from many threads and processes."""
+    """Subjects and keys of one tenant. Safe to call from many threads and processes."""
 
     def knows(self, subject: Subject) -> bool:
         """Return whether a worker ever wrote for a subject, or it has members."""
@@ -202,25 +192,6 @@ class Registry(Store):
             query = query.where(tuple_(table.c.subject_id, table.c.user_id) > after)
         rows = self._rows(query.order_by(table.c.subject_id, table.c.user_id).limit(limit))
         return [Membership.model_validate({**row._mapping, "subject": subject_of(row)}) for row in rows]
-
-    def spent(self, tenant_id: str, since: datetime) -> list[DayOfCalls]:
-        """Return what was asked of language models for the tenant by day from a moment on, latest first, as the audit
-        tells: each line of a batch names the tokens of the batch's one call. What came to no line is not in it."""
-        table = tables.audit
-        prompt, completion = (table.c.details[f"batch_{name}_tokens"].as_integer() for name in ("prompt", "completion"))
-        calls = (
-            select(table.c.subject_id, table.c.at, prompt.label("prompt"), completion.label("completion"))
-            .where(table.c.tenant_id == tenant_id, table.c.at >= since, prompt.is_not(None))
-            .distinct()
-            .subquery()
-        )
-        # Times are text of one fixed width in UTC, whose first ten characters are the day.
-        day = func.substr(type_coerce(calls.c.at, String), 1, 10).label("day")
-        query = select(
-            day, func.count().label("calls"), func.sum(calls.c.prompt).label("prompt"), func.sum(calls.c.completion)
-        )
-        rows = self._rows(query.group_by(day).order_by(day.desc()))
-        return [DayOfCalls(date.fromisoformat(row[0]), int(row[1]), int(row[2]), int(row[3] or 0)) for row in rows]
 
     def note(self, line: AuditEntry) -> None:
         """Write a line in the audit that goes with no change."""

@@ -15,6 +15,7 @@ from schema import Memory, Subject
 from schema.errors import ConcurrentChange, StaleFence, UnderLegalHold
 from stores.catalog.changes import Access, Changes, IndexJob
 from stores.catalog.context import drop_context, write_questions, write_recent, write_topics
+from stores.catalog.costs import drop_costs, write_costs
 from stores.catalog.documents import write_documents
 from stores.catalog.index_jobs import mark_jobs_done, pass_over, queue_jobs
 from stores.catalog.preferences import write_preferences
@@ -124,6 +125,8 @@ def write(
     if graph is not None:
         graph.write_in_transaction(connection, (*changes.created, *changes.updated), changes.deleted)
     write_documents(connection, changes, revision)
+    drop_costs(connection, changes.subject, changes.tombstones)
+    write_costs(connection, changes.subject, changes.spent, changes.at)
     jobs = _write_vectors(connection, changes, indexes, vectors)
     queue_jobs(connection, jobs, changes.at, taken=True)
     queue_jobs(connection, write_selectors(connection, changes, dropped), changes.at, taken=False)

@@ -65,6 +65,15 @@ class Tokenizing(Protocol):
     def reading(self) -> Reading: ...
 
 
+@runtime_checkable
+class Billed(Protocol):
+    """An embedder whose provider counts tokens, for money."""
+
+    def embed_billed(self, texts: Sequence[str]) -> tuple[Vectors, int]:
+        """Return what `embed` does, and how many tokens the provider counted."""
+        ...
+
+
 _CHARS_A_TOKEN: Final = 4.7
 """English, on average (measured for Titan; see stores/embedding/bedrock.py)."""
 _WORD: Final = re.compile(r"\S+")
@@ -85,6 +94,11 @@ def guessed_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+def guessed_tokens(texts: Sequence[str]) -> int:
+    """Return about how many tokens texts have, for a provider that does not say."""
+    return math.ceil(sum(map(len, texts)) / _CHARS_A_TOKEN)
+
+
 def refuse_blank(texts: Sequence[str]) -> None:
     """Refuse what has no vector.
 
@@ -97,13 +111,19 @@ def refuse_blank(texts: Sequence[str]) -> None:
         text.encode()
 
 
-def each_in_line(pool: Executor, embed_one: Callable[[str], Vectors], texts: Sequence[str], dimensions: int) -> Vectors:
-    """Return the vectors of texts that are embedded one by one, on threads that all callers share."""
+def each_in_line(
+    pool: Executor, embed_one: Callable[[str], tuple[Vectors, int]], texts: Sequence[str], dimensions: int
+) -> tuple[Vectors, int]:
+    """Return the vectors of texts that are embedded one by one, on threads that all callers share, and the tokens of
+    all."""
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
+    tokens = 0
     for start in range(0, len(texts), TEXTS_IN_LINE):
         part = texts[start : start + TEXTS_IN_LINE]
-        vectors[start : start + len(part)] = list(pool.map(embed_one, part))
-    return vectors
+        for place, (vector, counted) in enumerate(pool.map(embed_one, part), start):
+            vectors[place] = vector
+            tokens += counted
+    return vectors, tokens
 
 
 def unit(vector: Sequence[float] | Vectors, dimensions: int) -> Vectors:

@@ -11,7 +11,7 @@ from schema import Thresholds
 from schema.errors import EmbedderRefused, EmbedderUnavailable, SettingsError
 from schema.settings import Settings, variable_of
 from stores.aws import AWS_FAILURES, AwsFailure, code_of, is_passing, open_bedrock, retry_after
-from stores.embedding.base import Vectors, each_in_line, refuse_blank, unit
+from stores.embedding.base import Vectors, each_in_line, guessed_tokens, refuse_blank, unit
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime import BedrockRuntimeClient
@@ -52,31 +52,38 @@ class TitanEmbedder:
             ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).
             EmbedderUnavailable, EmbedderRefused
         """
+        vectors, _ = self.embed_billed(texts)
+        return vectors
+
+    def embed_billed(self, texts: Sequence[str]) -> tuple[Vectors, int]:
+        """Return what `embed` does, and how many tokens Bedrock counted; about how many where it does not say."""
         refuse_blank(texts)
         return each_in_line(self._calls, self._embed_text, texts, self.dimensions)
 
-    def _embed_text(self, text: str) -> Vectors:
+    def _embed_text(self, text: str) -> tuple[Vectors, int]:
         read = (self._prefix + text)[:MAX_CHARS]
         while True:
             try:
-                return unit(self._ask(read), self.dimensions)
+                vector, tokens = self._ask(read)
+                return unit(vector, self.dimensions), tokens
             except AWS_FAILURES as error:
                 if code_of(error) != "ValidationException" or len(read) <= _LEAST_CHARS:
                     raise _failure(error) from error
                 read = read[: len(read) // 2]
 
-    def _ask(self, text: str) -> list[float]:
+    def _ask(self, text: str) -> tuple[list[float], int]:
         body = {"inputText": text, "dimensions": self.dimensions, "normalize": True}
         answer = self._client.invoke_model(
             modelId=self._model, body=json.dumps(body), contentType="application/json", accept="application/json"
         )
         try:
-            vector = json.loads(answer["body"].read())["embedding"]
+            told = json.loads(answer["body"].read())
+            vector, tokens = told["embedding"], told.get("inputTextTokenCount")
         except (ValueError, KeyError, TypeError):
             raise EmbedderUnavailable("Bedrock's answer has no embedding") from None
         if not isinstance(vector, list):
             raise EmbedderUnavailable("Bedrock's answer has no embedding")
-        return vector
+        return vector, tokens if isinstance(tokens, int) else guessed_tokens([text])
 
 
 def open_titan(settings: Settings) -> TitanEmbedder:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from schema import Thresholds
 from schema.errors import EmbedderRefused, EmbedderUnavailable, SettingsError
 from schema.settings import Settings, variable_of
-from stores.embedding.base import Vectors, refuse_blank, unit
+from stores.embedding.base import Vectors, guessed_tokens, refuse_blank, unit
 from stores.openai_endpoint import Endpoint, EndpointRefused, EndpointUnavailable
 
 MAX_CHARS = 20_000
@@ -26,8 +26,14 @@ class _Embedding(BaseModel):
     embedding: list[float]
 
 
+class _Usage(BaseModel):
+    total_tokens: Annotated[int, BeforeValidator(lambda value: value if isinstance(value, int) else 0)] = 0
+
+
 class _Embeddings(BaseModel):
     data: list[_Embedding]
+    # What tells no number of tokens costs the count, not the vectors.
+    usage: Annotated[_Usage, BeforeValidator(lambda value: value if isinstance(value, dict) else {})] = _Usage()
 
 
 class OpenAIEmbedder:
@@ -55,24 +61,33 @@ class OpenAIEmbedder:
             ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).
             EmbedderUnavailable, EmbedderRefused
         """
+        vectors, _ = self.embed_billed(texts)
+        return vectors
+
+    def embed_billed(self, texts: Sequence[str]) -> tuple[Vectors, int]:
+        """Return what `embed` does, and how many tokens the endpoint counted; about how many where it does not say."""
         refuse_blank(texts)
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        tokens = 0
         for start in range(0, len(texts), _TEXTS_A_REQUEST):
             part = [(self._prefix + text)[:MAX_CHARS] for text in texts[start : start + _TEXTS_A_REQUEST]]
-            for position, vector in enumerate(self._ask(part)):
+            made, counted = self._ask(part)
+            tokens += counted
+            for position, vector in enumerate(made):
                 vectors[start + position] = unit(vector, self.dimensions)
-        return vectors
+        return vectors, tokens
 
-    def _ask(self, texts: list[str]) -> list[list[float]]:
+    def _ask(self, texts: list[str]) -> tuple[list[list[float]], int]:
         deadline = time.monotonic() + self._timeout
         says = self._says_dimensions
-        vectors = self._post(texts, deadline, says_dimensions=says)
+        vectors, tokens = self._post(texts, deadline, says_dimensions=says)
         if not says and len(vectors[0]) != self.dimensions:
-            vectors = self._post(texts, deadline, says_dimensions=True)
+            vectors, again = self._post(texts, deadline, says_dimensions=True)
+            tokens += again
             self._says_dimensions = len(vectors[0]) == self.dimensions
-        return vectors
+        return vectors, tokens
 
-    def _post(self, texts: list[str], deadline: float, *, says_dimensions: bool) -> list[list[float]]:
+    def _post(self, texts: list[str], deadline: float, *, says_dimensions: bool) -> tuple[list[list[float]], int]:
         request: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
         if says_dimensions:
             request["dimensions"] = self.dimensions
@@ -84,8 +99,10 @@ class OpenAIEmbedder:
             names = [variable_of(f"embedder_{part}") for part in ("url", "model", "api_key", "dimensions")]
             raise EmbedderRefused(f"{error}; are {', '.join(names[:-1])} and {names[-1]} right?") from error
         try:
-            by_position = {item.index: item.embedding for item in _Embeddings.model_validate(answer).data}
-            return [by_position[position] for position in range(len(texts))]
+            made = _Embeddings.model_validate(answer)
+            by_position = {item.index: item.embedding for item in made.data}
+            tokens = made.usage.total_tokens or guessed_tokens(texts)
+            return [by_position[position] for position in range(len(texts))], tokens
         except (ValidationError, KeyError):
             raise EmbedderUnavailable("the endpoint's answer is no list of embeddings for these texts") from None
 

@@ -1,63 +1,156 @@
-"""What language models cost is told call by call: once each, whoever the audit's lines are about."""
+"""What models cost is told once each call, by conversation, day, tenant and purpose, and goes with whose it is."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import date, timedelta
+from functools import partial
 
 import pytest
 
-from interfaces.cli.costs import By, Sum, added_up
-from schema import Turn
+from memory.embedding import CountedEmbedder
+from memory.metrics import count_llm_call
+from memory.spending import shares_of, spending
+from recall.iterative import Limits, retrieve_in_rounds
+from schema import AuditAction, AuditEntry, Subject, Tombstone, Turn
+from schema.errors import LLMUnavailable
+from schema.tombstone import Scope
 from stores.catalog import Catalog, Changes
+from stores.catalog.costs import By, Prices, Spent, Sum
+from stores.embedding.base import Vectors
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW
-from tests.contract.test_registry import a_line
-from tests.turns import a_turn
+from tests.contract.embedders import minilm
+from tests.contract.pipeline import Worker
+from tests.contract.test_retrieval_in_rounds import WEATHER, step
+from tests.scripted import Scripted, answer, guarded, told
+from tests.turns import a_turn, subject
+from worker.extract.model import ModelExtractor
+from worker.extract.rules import RulesExtractor
+
+TODAY = NOW.date()
+LISBON = told("I live in Lisbon", "The user lives in Lisbon.")
+
+
+def spent(conversation: str = "c1", prompt_tokens: float = 900, purpose: str = "turn") -> Spent:
+    return Spent(conversation, purpose, 1, prompt_tokens, 40, 2, 3, 50)
 
 
 @pytest.fixture
 def asked(catalog: Catalog) -> Catalog:
-    """Anna's call about two conversations and a turn that is not kept, another a day later, and one of Bert."""
-    turns = [Turn.model_validate(a_turn("anna", number, "I swim") | {"turn_id": f"t{number}"}) for number in (1, 2)]
-    talked = (turns[0], turns[1].model_copy(update={"conversation_id": "other"}))
-    catalog.commit(Changes(subject=ANNA, at=NOW, sources=talked))
-    tokens = {"batch_prompt_tokens": 900, "batch_completion_tokens": 40}
-    for subject, turn_id, minutes in (
-        *((ANNA, turn_id, 0) for turn_id in ("t1", "t1", "t2", "t3")),
-        (ANNA, "t1", 24 * 60),
-        (BERT, "t1", 0),
-        (NAMESAKE, "t1", 0),
+    """A batch of Anna about two conversations, a later one, a night, and one of Bert and of another tenant."""
+    for whose, days, rows in (
+        (ANNA, 0, (spent("c1", 300), spent("c2", 600))),
+        (ANNA, 1, (spent("c1"),)),
+        (ANNA, 1, (spent("", 5_000, "night"),)),
+        (BERT, 0, (spent("c9"),)),
+        (NAMESAKE, 0, (spent("c9"),)),
     ):
-        line = a_line(subject, "worker", minutes).model_copy(update={"details": tokens, "turn_id": turn_id})
-        catalog.registry.note(line)
+        catalog.commit(Changes(subject=whose, at=NOW + timedelta(days=days), spent=rows))
     return catalog
 
 
-def test_a_call_is_counted_once_and_split_over_the_conversations_that_it_was_about(asked: Catalog) -> None:
-    [conversation] = {a_turn("anna", 1, "x")["conversation_id"]}
-    found = added_up(asked.costs.calls("acme", NOW), By.CONVERSATION)
-    assert found.keys() == {
-        ("anna", conversation),
-        ("anna", "other"),
-        ("anna", "(its turn is not kept)"),
-        ("bert", "(its turn is not kept)"),
+def tokens(sums: list[Sum]) -> dict[tuple[str, ...], float]:
+    return {one.group: one.prompt_tokens for one in sums}
+
+
+def test_what_was_asked_for_adds_up_by_day_conversation_purpose_and_tenant(asked: Catalog) -> None:
+    added_up = partial(asked.costs.added_up, since=TODAY, tenant_id="acme")
+    assert tokens(added_up(By.DAY)) == {("2026-11-03",): 5_900, ("2026-11-02",): 1_800}
+    assert [one.group[0] for one in added_up(By.DAY)] == ["2026-11-03", "2026-11-02"]
+    assert tokens(added_up(By.CONVERSATION, subject_id="anna")) == {
+        ("acme", "anna", ""): 5_000,
+        ("acme", "anna", "c1"): 1_200,
+        ("acme", "anna", "c2"): 600,
     }
-    assert found["anna", "other"].prompt_tokens == pytest.approx(300)
-    assert found["anna", conversation].prompt_tokens == pytest.approx(300 + 900)
-    assert sum(one.calls for one in found.values()) == pytest.approx(3)
+    assert tokens(added_up(By.PURPOSE)) == {("night",): 5_000, ("turn",): 2_700}
+    assert tokens(asked.costs.added_up(By.TENANT, TODAY)) == {("acme",): 7_700, (NAMESAKE.tenant_id,): 900}
+    assert asked.costs.added_up(By.DAY, date(2026, 11, 4)) == []
 
 
-def test_days_add_up_to_what_all_calls_asked_for_and_a_user_is_told_apart(asked: Catalog) -> None:
-    by_day = added_up(asked.costs.calls("acme", NOW), By.DAY)
-    assert [(day, round(one.calls), round(one.prompt_tokens)) for (day,), one in by_day.items()] == [
-        ("2026-11-03", 1, 900),
-        ("2026-11-02", 2, 1800),
+def test_what_has_no_price_has_no_cost_and_each_kind_of_token_has_its_own() -> None:
+    million = Sum(("2026-11-02",), 1, 2_000_000, 500_000, 1, 1, 10_000_000)
+    assert million.cost(Prices(0, 0, 0)) is None
+    assert million.cost(Prices(0.5, 2.0, 0.02)) == pytest.approx(1.0 + 1.0 + 0.2)
+
+
+def erased(whose: Subject) -> AuditEntry:
+    return AuditEntry(**whose.model_dump(), at=NOW, by="anna", action=AuditAction.ERASED, reason="", policy_version="p")
+
+
+def test_costs_go_with_whom_or_what_is_erased_and_do_not_come_back_with_work_that_began_before(asked: Catalog) -> None:
+    conversation = Tombstone(Scope.CONVERSATION, "c1", NOW)
+    asked.commit(Changes(subject=ANNA, at=NOW, tombstones=(conversation,)))
+    conversations = partial(asked.costs.added_up, By.CONVERSATION, TODAY, tenant_id="acme", subject_id="anna")
+    assert [one.group[2] for one in conversations()] == ["", "c2"]
+    asked.erasures.wipe(ANNA, 1, Tombstone(Scope.SUBJECT, "", NOW), erased(ANNA))
+    asked.costs.note(ANNA, [spent()], NOW - timedelta(minutes=1))
+    assert conversations() == []
+    assert asked.erasures.left(ANNA)["costs"] == 0
+    asked.costs.note(ANNA, [spent()], NOW + timedelta(minutes=1))
+    assert [one.prompt_tokens for one in conversations()] == [900]
+
+
+def test_a_batch_is_split_over_its_conversations_by_their_characters() -> None:
+    turns = [Turn.model_validate(a_turn("anna", number, text)) for number, text in ((1, "a" * 30), (2, "b" * 10))]
+    turns[1] = turns[1].model_copy(update={"conversation_id": "other"})
+    shares = shares_of(turns)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["other"] < shares[turns[0].conversation_id]
+
+
+# -- what work costs --------------------------------------------------------------------------------------------------
+
+
+class Paid:
+    """An embedder whose provider counts ten tokens a text."""
+
+    name, dimensions, thresholds = minilm().name, minilm().dimensions, minilm().thresholds
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return minilm().embed(texts)
+
+    def embed_billed(self, texts: Sequence[str]) -> tuple[Vectors, int]:
+        return self.embed(texts), 10 * len(texts)
+
+
+def asking(worker: Worker, *answers: object) -> Worker:
+    categories = worker.context.settings.categories
+    llm = guarded(Scripted(*answers), count_llm_call)
+    extractor = ModelExtractor(llm, RulesExtractor(categories), categories, worker.context.policy)
+    return worker.with_parts(extractor=extractor, embedder=CountedEmbedder(Paid()))
+
+
+def test_calls_of_which_nothing_came_and_tries_that_failed_count_too(worker: Worker, anna: str) -> None:
+    # The first answer is not valid, and the second call fails: the batch is tried again.
+    on = asking(worker, "no JSON", LLMUnavailable("away"), answer(LISBON), answer())
+    on.hear(anna, "I live in Lisbon.", conversation_id="home")
+    on.wait_over(subject(anna))
+    on.work(subject(anna))
+    on.hear(anna, "I am reading a book about ships.", first=2, conversation_id="books")
+    sums = {
+        one.group[2]: one for one in worker.context.catalog.costs.added_up(By.CONVERSATION, date.min, subject_id=anna)
+    }
+    assert {name: (one.llm_calls, one.prompt_tokens) for name, one in sums.items()} == {
+        "home": (3, 200),
+        "books": (1, 100),
+    }
+    assert sums["home"].embedding_tokens == 10 * sums["home"].embedding_texts > 0
+
+
+def test_what_a_search_in_rounds_asks_of_a_model_is_its_users(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I prefer Celsius for temperatures.")
+    llm = guarded(Scripted(step("GET_MEMORIES", "weather"), step("IGNORE")), count_llm_call)
+    retrieve_in_rounds(None, [subject(anna)], [WEATHER], worker.context, llm=llm, limits=Limits(seconds=30), now=NOW)
+    [of_questions] = [
+        one
+        for one in worker.context.catalog.costs.added_up(By.PURPOSE, date.min, subject_id=anna)
+        if one.group == ("question",)
     ]
-    [bert] = added_up(asked.costs.calls("acme", NOW, "bert"), By.DAY).values()
-    assert round(bert.completion_tokens) == 40
-    assert added_up(asked.costs.calls("acme", NOW + timedelta(days=2)), By.DAY) == {}
+    assert (of_questions.llm_calls, of_questions.prompt_tokens) == (2, 200)
 
 
-def test_what_has_no_price_has_no_cost() -> None:
-    spent = Sum(calls=1, prompt_tokens=2_000_000, completion_tokens=500_000)
-    assert spent.cost((0.0, 0.0)) is None
-    assert spent.cost((0.5, 2.0)) == pytest.approx(2.0)
+def test_what_is_taken_is_not_taken_twice() -> None:
+    with spending("night") as work:
+        work.llm_calls, work.prompt_tokens = 1, 100
+        assert work.take() == (Spent("", "night", 1, 100, 0, 0, 0, 0),)
+        assert work.take() == ()

@@ -10,6 +10,7 @@ import pytest
 from memory.failures import is_outage, is_transient, pause_before_retry
 from schema.errors import EmbedderRefused, EmbedderUnavailable, SettingsError
 from stores.embedding import Embedder, try_out
+from stores.embedding.base import Billed
 from tests.contract import embedders
 from tests.contract.embedders import open_bedrock, open_openai
 from tests.contract.loopback import Answer, Loopback, Request, loopback
@@ -193,3 +194,24 @@ def test_a_model_and_its_dimensions_must_be_named(server: Loopback, missing: str
 def test_the_embedders_key_is_sent_as_a_bearer(server: Loopback) -> None:
     open_openai(server, embedder_api_key="sk-of-ours").embed(["a text"])
     assert server.requests[0].headers["authorization"] == "Bearer sk-of-ours"
+
+
+@pytest.mark.parametrize(("vendor", "tokens"), [("bedrock", 7 * 2), ("openai", 3)], indirect=["vendor"])
+def test_the_tokens_that_a_provider_counts_are_told(vendor: str, server: Loopback, tokens: int) -> None:
+    embedder = OPENERS[vendor](server)
+    assert isinstance(embedder, Billed)
+    vectors, billed = embedder.embed_billed(["one text", "another text"])
+    assert (len(vectors), billed) == (2, tokens)
+
+
+@pytest.mark.parametrize("usage", [None, "many", {"total_tokens": "seven"}, {}])
+def test_tokens_are_guessed_of_an_endpoint_that_does_not_tell_them(server: Loopback, usage: object) -> None:
+    def untold(request: Request) -> Answer:
+        answer = embedders.openai(request)
+        return Answer(body={**answer.body, "usage": usage})
+
+    embedder = open_openai(server)
+    server.answer = untold
+    assert isinstance(embedder, Billed)
+    _, billed = embedder.embed_billed(["a text of some twenty characters"])
+    assert 5 < billed < 10

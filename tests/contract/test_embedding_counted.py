@@ -15,10 +15,10 @@ from prometheus_client import REGISTRY
 
 import memory.tracing
 from memory.attributes import prototypes_of
-from memory.embedding import CountedEmbedder, embedding_for
-from memory.metrics import Purpose
+from memory.embedding import CountedEmbedder
 from memory.reindex import reindex
 from memory.remember import Statement, remember
+from memory.spending import Purpose, spending
 from memory.tracing import start_tracing_with
 from recall.retrieve import retrieve
 from recall.stages import Stage
@@ -84,7 +84,7 @@ def test_a_counted_embedder_is_what_it_counts_and_a_failed_call_is_told_apart() 
     assert reading_of(embedder).max_tokens == reading_of(inner).max_tokens
     failed = counted("embedding_calls_total", kind="night", outcome="failed")
     texts = counted("embedding_texts_total", kind="night")
-    with embeds_for(), embedding_for("night"), pytest.raises(EmbedderUnavailable):
+    with embeds_for(), spending("night"), pytest.raises(EmbedderUnavailable):
         embedder.embed(["one", "two"])
     assert counted("embedding_calls_total", kind="night", outcome="failed") == failed + 1
     assert counted("embedding_texts_total", kind="night") == texts

@@ -71,15 +71,3 @@ def test_holds_members_and_erasures_are_those_of_the_tenant(catalog: Catalog) ->
     assert [dataclasses.astuple(row)[1:3] for row in registry.erasures("acme", subject_id="anna")] == [
         (Scope.TURN, "t9")
     ]
-
-
-def test_a_call_for_a_batch_is_counted_once_on_its_day(catalog: Catalog) -> None:
-    tokens = {"batch_prompt_tokens": 900, "batch_completion_tokens": 40}
-    for minutes, subject in ((0, ANNA), (0, ANNA), (0, BERT), (5, ANNA), (24 * 60, ANNA), (0, NAMESAKE)):
-        catalog.registry.note(a_line(subject, "worker", minutes).model_copy(update={"details": tokens}))
-    catalog.registry.note(a_line(ANNA, "worker"))
-    spent = catalog.registry.spent("acme", NOW)
-    assert [(day.day.isoformat(), day.calls, day.prompt_tokens, day.completion_tokens) for day in spent] == [
-        ("2026-11-03", 1, 900, 40),
-        ("2026-11-02", 3, 2700, 120),
-    ]

@@ -16,7 +16,7 @@ from typing import Any
 
 from redis import Redis
 
-from memory.embedding import CountedEmbedder
+from memory.embedding import counted
 from producers import Producer
 from schema.settings import PREFIX, Settings, variable_of
 from stores.open import Stores, open_stores
@@ -54,7 +54,7 @@ class Fleet:
         self.redis = Redis.from_url(url)
         if not joins:
             self.redis.flushdb()
-        self.stores: Stores = open_stores(self.settings, CountedEmbedder)
+        self.stores: Stores = open_stores(self.settings, counted)
         self.celery = create_celery(self.settings)
         self.mailbox = open_mailbox(self.settings, self.redis, self.celery)
         self.producer = Producer(self.settings)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.embedding import CountedEmbedder
+from memory.embedding import counted
 from producers.client import parse_turn
 from stores.open import open_stores
 from stores.queue import send_turn
@@ -70,7 +70,7 @@ def test_nothing_accepted_before_a_backup_under_load_is_lost_or_doubled_elsewher
         there.stores.close()
         shutil.rmtree(there.settings.data_dir)
         run(there, "restore-backup", str(backup))
-        there.stores = open_stores(there.settings, CountedEmbedder)
+        there.stores = open_stores(there.settings, counted)
         there.expect([*before, *plain])
         there.start("beat")
         there.start_workers(2)

@@ -18,6 +18,7 @@ from prometheus_client.metrics_core import Metric
 import memory.metrics
 import producers.counting
 from interfaces.fleet_checks import BEHIND_SECONDS, LATE_SECONDS, MANY_EVENTS
+from memory.spending import Purpose
 from schema import DecisionAction, Verdict
 from stores.breaker import State
 from stores.catalog import Backlog, Outcome
@@ -108,7 +109,7 @@ def test_the_page_has_every_metric_with_its_type_and_labels_and_no_other() -> No
         ("afterturn_queue_messages", list(QUEUES)),
         ("afterturn_dead_letters_total", list(memory.metrics._DEAD_LETTER_REASONS)),
         ("afterturn_breaker_state", ["embedder", "index", "llm"]),
-        ("afterturn_embedding_calls_total", list(get_args(memory.metrics.Purpose))),
+        ("afterturn_embedding_calls_total", list(get_args(Purpose))),
         ("afterturn_producer_turns_total", [*producers.counting.Accepted, *producers.counting.Outcome]),
     ],
 )

@@ -22,7 +22,13 @@ _ENTITY: Final = re.compile(r"&\w+;")
 _WORD: Final = re.compile(r"[^\W\d_]")
 _SENTENCE: Final = re.compile(r"^[A-Z]|[a-z] [a-z]")
 _GETTEXT: Final = ("_", "gettext", "ngettext")
-_OF_THEMSELVES: Final = {"Afterturn", "AFTERTURN_LLM_PRICE_PROMPT", "AFTERTURN_LLM_PRICE_COMPLETION", "staff:ann"}
+_OF_THEMSELVES: Final = {
+    "Afterturn",
+    "AFTERTURN_LLM_PRICE_PROMPT",
+    "AFTERTURN_LLM_PRICE_COMPLETION",
+    "AFTERTURN_EMBEDDER_PRICE",
+    "staff:ann",
+}
 """Names and examples of code, which are the same in every language."""
 
 

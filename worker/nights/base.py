@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from memory.embedding import embedding_for
+from memory.spending import spending
 from schema import Memory, Subject
 from stores.catalog import Changes
 from stores.index.base import Vector
@@ -66,7 +66,7 @@ class Job:
     ahead: bool = False
 
 
-@embedding_for("night")
+@spending("night")
 def preview(job: Job, subject: Subject, context: WorkerContext, now: datetime) -> tuple[Step, ...]:
     """Return what a job would do to a subject now. No language model is asked, for it costs: what it would write is
     told by the rules, and what it would judge is as if it did not know."""

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
-from memory.embedding import embedding_for
 from memory.indexing import indexed_vectors
 from memory.leases import LeaseKeeper
 from memory.publish import publish
+from memory.spending import spending
 from schema import Subject
 from schema.errors import ConcurrentChange, StaleFence, Transient
 from stores.mailbox import Lease
@@ -26,7 +26,7 @@ class Busy(Transient):
     """The subject has turns pending or in work: they go first."""
 
 
-@embedding_for("night")
+@spending("night")
 def run_for_subject(
     subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper, now: datetime
 ) -> Plan | None:

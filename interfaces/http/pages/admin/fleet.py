@@ -1,4 +1,4 @@
-"""How the fleet is, what to do next, what its nights did, and what language models cost."""
+"""How the fleet is, what to do next, what its nights did, and what models cost."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sign_in import Staff
 from interfaces.http.service import Opened
+from stores.catalog.costs import By, Prices
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _NIGHTS: Final = 60
@@ -43,12 +44,12 @@ def nights(staff: Staff, service: Opened) -> Response:
 
 @router.get("/admin/costs")
 def costs(staff: Staff, service: Opened) -> Response:
-    """List what was asked of language models by day, and what that cost."""
-    settings, now = service.settings, datetime.now(UTC)
-    days = service.context.catalog.registry.spent(staff.tenant_id, now - timedelta(days=_DAYS))
-    price = settings.llm_price_prompt, settings.llm_price_completion
-    cost = {day.day: (day.prompt_tokens * price[0] + day.completion_tokens * price[1]) / 1e6 for day in days}
-    return page("admin/costs.html", staff, days=days, cost=cost if any(price) else None, shown=_DAYS)
+    """List what models were asked for by day, and what that cost."""
+    settings = service.settings
+    since = datetime.now(UTC).date() - timedelta(days=_DAYS - 1)
+    days = service.context.catalog.costs.added_up(By.DAY, since, tenant_id=staff.tenant_id)
+    prices = Prices(settings.llm_price_prompt, settings.llm_price_completion, settings.embedder_price)
+    return page("admin/costs.html", staff, days=days, prices=prices, shown=_DAYS)
 
 
 def _leave_out_others(report: FleetReport, tenant_id: str) -> None:

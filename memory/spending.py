@@ -1,0 +1,77 @@
+"""Calls of models by a piece of work, added up where they are made, for the row of costs that it ends in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from schema import Turn
+from stores.catalog.costs import Spent
+
+Purpose = Literal["turn", "hot_path", "question", "document", "night", "change", "repair", "start"]
+"""The purpose of a call of a model; one that nobody names is a change of memories."""
+_NO_CONVERSATION: Final = ""
+
+
+@dataclass
+class Spending:
+    """Calls that a piece of work has made, and has not yet written down."""
+
+    purpose: Purpose
+    conversations: Mapping[str, float] = field(default_factory=dict)
+    """The share of each conversation that the work is about; together 1."""
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    embedding_calls: int = 0
+    embedding_texts: int = 0
+    embedding_tokens: int = 0
+
+    def take(self) -> tuple[Spent, ...]:
+        """Return what was asked for since this was asked last, a row for each conversation."""
+        counts = (
+            self.llm_calls,
+            self.prompt_tokens,
+            self.completion_tokens,
+            self.embedding_calls,
+            self.embedding_texts,
+            self.embedding_tokens,
+        )
+        self.llm_calls = self.prompt_tokens = self.completion_tokens = 0
+        self.embedding_calls = self.embedding_texts = self.embedding_tokens = 0
+        if not any(counts):
+            return ()
+        shares = self.conversations or {_NO_CONVERSATION: 1.0}
+        return tuple(Spent(conversation, self.purpose, *counts).part(share) for conversation, share in shares.items())
+
+
+_current: ContextVar[Spending | None] = ContextVar("spending", default=None)
+
+
+@contextmanager
+def spending(purpose: Purpose) -> Iterator[Spending]:
+    """Count what the block asks of models as for this purpose, and add it up."""
+    spent = Spending(purpose)
+    token = _current.set(spent)
+    try:
+        yield spent
+    finally:
+        _current.reset(token)
+
+
+def current_spending() -> Spending:
+    """Return what the work in hand adds up; where nobody said what it is for, that is a change, of this call alone."""
+    return _current.get() or Spending("change")
+
+
+def shares_of(turns: Sequence[Turn]) -> dict[str, float]:
+    """Return which share of some turns each conversation has, by their characters."""
+    sizes: dict[str, int] = {}
+    for turn in turns:
+        size = sum(len(message.content) for message in turn.messages)
+        sizes[turn.conversation_id] = sizes.get(turn.conversation_id, 0) + size
+    whole = sum(sizes.values())
+    return {conversation: size / whole for conversation, size in sizes.items()} if whole else {}
