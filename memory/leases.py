@@ -77,6 +77,8 @@ class LeaseKeeper:
         self._on_stuck = on_stuck
         self._held: dict[Lease, float] = {}
         self._renewed: dict[Lease, float] = {}
+        self._giving_back: dict[Lease, Callable[[], None]] = {}
+        self._takes_more = True
         self._idle_since = -math.inf
         self._lock = threading.Condition()
         self._stopped = threading.Event()
@@ -84,10 +86,14 @@ class LeaseKeeper:
         self._thread.start()
 
     @contextmanager
-    def keeping(self, lease: Lease) -> Iterator[None]:
-        """Keep a lease until the block ends. While it may be lost, no model is asked: another worker may ask too."""
+    def keeping(self, lease: Lease, give_back: Callable[[], None] | None = None) -> Iterator[None]:
+        """Keep a lease until the block ends. While it may be lost, no model is asked: another worker may ask too.
+
+        `give_back` gives up what is done under it where the process ends first; unless given, the lease is released.
+        """
         with self._lock:
             self._held[lease] = self._renewed[lease] = time.monotonic()
+            self._giving_back[lease] = give_back or partial(self._mailbox.release_lease, lease)
         try:
             with wanted_while(partial(self._ensure_held, lease)):
                 yield
@@ -95,6 +101,7 @@ class LeaseKeeper:
             with self._lock:
                 self._held.pop(lease, None)
                 self._renewed.pop(lease, None)
+                self._giving_back.pop(lease, None)
                 if not self._held:
                     self._idle_since = time.monotonic()
                     self._lock.notify_all()
@@ -114,6 +121,31 @@ class LeaseKeeper:
                     return False
                 self._lock.wait(deadline - now if self._held else min(deadline, self._idle_since + quiet) - now)
             return True
+
+    @property
+    def takes_more(self) -> bool:
+        """Return whether more may be taken behind what is in hand."""
+        return self._takes_more
+
+    def take_no_more(self) -> None:
+        """Leave to others what is not in hand yet: this process is to end."""
+        self._takes_more = False
+
+    def give_back(self) -> int:
+        """Give up all that is in hand, for a process that ends without it, and answer how much that was. What its
+        threads still write under their leases is refused once others hold these."""
+        with self._lock:
+            giving_back = list(self._giving_back.values())
+            self._held.clear()
+            self._renewed.clear()
+            self._giving_back.clear()
+        for give_back in giving_back:
+            try:
+                give_back()
+            except BrokerFailed as error:
+                # It is taken over when its lease ends.
+                _log.warning("lease_not_given_back", stage="mailbox", error=type(error).__name__)
+        return len(giving_back)
 
     def stop(self) -> None:
         self._stopped.set()

@@ -25,6 +25,11 @@ class FleetSettings(BaseSettings):
     worker_slots: Annotated[int, Field(ge=1, le=1024)] = Field(
         64, description="turns that one worker process has in hand at a time (threads)"
     )
+    shutdown_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
+        45.0,
+        description="how long a worker that is asked to end may go on with what it has in hand; what it has then it "
+        "gives back, and ends. Keep it below the time after which whoever asks kills it",
+    )
     lease_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
         30.0, description="how long a silent worker keeps a subject's mailbox before another may take it"
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import structlog
 from pydantic import ValidationError
@@ -25,7 +26,7 @@ from stores.catalog import LedgerEntry, Outcome
 from stores.celery_messages import json_or_text
 from stores.failpoints import hit
 from stores.mailbox import Batch, Lease, ParkedTurn
-from stores.queue import send_dead_letter
+from stores.queue import notify, send_dead_letter
 from worker import suspects
 from worker.context import WorkerContext
 from worker.pipeline import ReceivedTurn, process
@@ -47,14 +48,18 @@ def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None
     for remaining in reversed(range(_BATCHES_A_VISIT)):
         if batch is None:
             return
-        with leases.keeping(batch.lease), in_batch([parked.turn_id for parked in batch.turns]):
+        with (
+            leases.keeping(batch.lease, partial(_leave, batch, context)),
+            in_batch([parked.turn_id for parked in batch.turns]),
+        ):
             hit("after_acquire")
-            batch = _next(batch, context, limit=settings.memory_batch_turns if remaining else 0)
+            batch = _next(batch, context, leases, is_last=not remaining)
 
 
 @spending("turn")
-def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
-    """Process a batch and take up to `limit` turns behind it; None when this worker leaves the subject."""
+def _next(batch: Batch, context: WorkerContext, leases: LeaseKeeper, *, is_last: bool) -> Batch | None:
+    """Process a batch and take the turns behind it, unless it is the last or the process is to end; None when this
+    worker leaves the subject."""
     try:
         with suspects.one_at_a_time(batch, context) as may_be_tried:
             if not may_be_tried:
@@ -62,6 +67,7 @@ def _next(batch: Batch, context: WorkerContext, *, limit: int) -> Batch | None:
                 return None
             _work(batch, context)
         done = [parked.turn_id for parked in batch.turns]
+        limit = context.settings.memory_batch_turns if leases.takes_more and not is_last else 0
         return context.mailbox.commit(batch.lease, done, limit, context.settings.lease_seconds)
     except (LeaseLost, StaleFence):
         LEASES_LOST.inc()
@@ -89,6 +95,12 @@ def _retry_later(batch: Batch, error: Exception, context: WorkerContext) -> None
 def _give_back(batch: Batch, pause: float, context: WorkerContext, *, blamed: bool) -> None:
     context.mailbox.release(batch, retry_in=pause, blamed=blamed)
     context.delayed.after(pause, batch.lease.subject)
+
+
+def _leave(batch: Batch, context: WorkerContext) -> None:
+    """Give a batch back for a process that ends, and have another worker take it at once."""
+    context.mailbox.release(batch, retry_in=0, blamed=False)
+    notify(context.celery, batch.lease.subject)
 
 
 def _work(batch: Batch, context: WorkerContext) -> None:

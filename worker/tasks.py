@@ -68,6 +68,7 @@ from worker.nights.jobs import NIGHTLY_JOBS
 from worker.nights.page import do_page
 from worker.nights.throttle import SingleFlight
 from worker.scrape import show_worker
+from worker.shutdown import Shutdown
 from worker.webhooks import send_waiting
 
 _log = structlog.get_logger()
@@ -86,6 +87,11 @@ def _context() -> WorkerContext:
 @cache
 def _leases() -> LeaseKeeper:
     return LeaseKeeper(_context().mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
+
+
+@cache
+def _shutdown() -> Shutdown:
+    return Shutdown(_leases(), settings.shutdown_seconds)
 
 
 @cache
@@ -127,12 +133,14 @@ def _require_entry() -> None:
 
 
 @worker_shutting_down.connect
-def _leave_the_night(**_: Any) -> None:
+def _begin_the_end(**_: Any) -> None:
     _night_flight.stop()
+    _shutdown().begin()
 
 
 @worker_shutdown.connect
 def _close_at_end(**_: Any) -> None:
+    _shutdown().finish()
     _leases().stop()
     _memory_bound().stop()
     _tracing()()

@@ -54,7 +54,7 @@ def worker(
     ] = "celery@%h",
     end_with_parent: EndWithParent = False,
 ) -> None:
-    """Start a worker of the fleet. SIGTERM lets it finish what it has in hand."""
+    """Start a worker of the fleet. SIGTERM lets it finish what it has in hand, within AFTERTURN_SHUTDOWN_SECONDS."""
     if unknown := set(queues.split(",")) - {INGEST_QUEUE, NIGHTLY_QUEUE}:
         raise typer.BadParameter(f"{', '.join(sorted(unknown))}: work is on {INGEST_QUEUE} and {NIGHTLY_QUEUE}")
     if end_with_parent:

@@ -95,6 +95,20 @@ def test_a_worker_has_longer_to_stop_than_a_lease_lasts(manifests: list[Manifest
             assert grace > Settings.model_fields["lease_seconds"].get_default()
 
 
+def test_a_worker_ends_by_itself_before_it_is_killed(manifests: list[Manifest]) -> None:
+    for name, one in of_kind(manifests, "Deployment").items():
+        if name.endswith("worker"):
+            spec = one["spec"]["template"]["spec"]
+            [told] = [e["value"] for e in spec["containers"][0]["env"] if e["name"] == "AFTERTURN_SHUTDOWN_SECONDS"]
+            assert int(told) + 10 <= spec["terminationGracePeriodSeconds"]
+
+
+def test_a_grace_period_in_which_workers_cannot_end_is_refused() -> None:
+    values = yaml.safe_load(EXAMPLES[0].read_text())
+    with pytest.raises(Exception, match="killed with turns in hand"):
+        rendered({**values, "worker": {"terminationGracePeriodSeconds": 50}})
+
+
 def test_liveness_asks_no_store_and_readiness_does(manifests: list[Manifest]) -> None:
     of_pods = {
         name: one["spec"]["template"]["spec"]["containers"][0] for name, one in of_kind(manifests, "Deployment").items()

@@ -197,6 +197,11 @@ def test_composes_own_variables_do_not_look_like_settings() -> None:
     assert not [variable for variable in own if variable.startswith("AFTERTURN_")]
 
 
+def test_the_worker_ends_by_itself_before_it_is_killed() -> None:
+    grace = seconds(SERVICES["worker"]["stop_grace_period"])
+    assert grace >= Settings.model_fields["shutdown_seconds"].get_default() + 10
+
+
 def test_the_worker_may_take_longer_to_stop_than_a_lease_lasts() -> None:
     assert seconds(SERVICES["worker"]["stop_grace_period"]) > Settings.model_fields["lease_seconds"].get_default()
 

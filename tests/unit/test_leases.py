@@ -47,3 +47,16 @@ def test_a_model_is_asked_no_more_when_the_lease_cannot_be_renewed(
         wait_until(is_refused, "no model is asked", 30)
     ensure_wanted()
     keeper.stop()
+
+
+def test_what_is_given_back_is_free_at_once_and_no_model_is_asked_for_it_any_more(mailbox: Mailbox) -> None:
+    lease = mailbox.acquire_lease(ANNA, 60)
+    assert lease is not None
+    keeper = LeaseKeeper(mailbox, 60, math.inf)
+    with keeper.keeping(lease):
+        assert mailbox.acquire_lease(ANNA, 60) is None
+        assert keeper.give_back() == 1
+        assert is_refused()
+        assert mailbox.acquire_lease(ANNA, 60) is not None
+    assert keeper.give_back() == 0
+    keeper.stop()
