@@ -28,7 +28,7 @@ from schema.errors import BackupRefused, ConflictingTurn, UnderLegalHold
 from schema.settings import Settings
 from schema.wrong_fields import wrong_fields
 from stores.catalog.copies import is_there, kind_of, put_catalog
-from stores.catalog.revisions import HEAD
+from stores.catalog.head import HEAD
 from stores.embedding import open_embedder
 from stores.index import open_index
 from stores.mailbox import Mailbox

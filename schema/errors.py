@@ -144,6 +144,10 @@ class CatalogUnavailable(OperatorError):
     """The catalog's database, or what lies in it, cannot be used as it is set."""
 
 
+class ContractionRefused(OperatorError):
+    """Something cannot go from the catalog's tables yet. The message says which processes need it."""
+
+
 class CatalogOutage(Outage):
     """The catalog's database does not answer, is locked, or ended the transaction for a reason of its own."""
 

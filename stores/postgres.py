@@ -56,8 +56,8 @@ def is_postgres(url: URL) -> bool:
     return url.drivername in _SCHEMES
 
 
-def create_postgres_engine(url: URL, *, connections: int) -> Engine:
-    """Return an engine whose pool keeps up to so many connections, as many as threads ask at a time.
+def create_postgres_engine(url: URL, *, connections: int, name: str = "afterturn") -> Engine:
+    """Return an engine whose pool keeps up to so many connections, as many as threads ask at a time, under a name.
 
     Raises:
         CatalogUnavailable: the driver is not installed.
@@ -71,7 +71,7 @@ def create_postgres_engine(url: URL, *, connections: int) -> Engine:
     }
     arguments = {
         "connect_timeout": _CONNECT_SECONDS,
-        "application_name": "afterturn",
+        "application_name": name,
         "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
     }
     try:

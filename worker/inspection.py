@@ -12,6 +12,7 @@ from celery.worker.control import inspect_command
 from prometheus_client import Gauge
 
 from memory.metrics import OLDEST_IN_HAND, SLOTS, breaker_states
+from stores.catalog.head import HEAD
 from stores.queue import IN_HAND
 
 
@@ -22,12 +23,13 @@ def busy() -> int:
 
 @inspect_command(name=IN_HAND)
 def in_hand(_state: Any) -> dict[str, Any]:
-    """Return how many tasks this worker has in hand, of how many it could, since when, and which circuits are not
-    closed."""
+    """Return how many tasks this worker has in hand, of how many it could, since when, which revision of
+    the tables it knows, and which circuits are not closed."""
     return {
         "busy": busy(),
         "slots": round(_value(SLOTS)),
         "oldest_seconds": round(_value(OLDEST_IN_HAND), 3),
+        "revision": HEAD,
         "breakers": {part: state.name.lower() for part, state in breaker_states().items()},
     }
 

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from sqlalchemy import Engine
+
 from interfaces.cli.arguments import JsonOption
 from interfaces.cli.output import print_result
-from schema.settings import load_settings
+from schema.settings import Settings, load_settings
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate as migrate_tables
 from stores.catalog.revisions import revision
 
 
-def migrate(as_json: JsonOption = False) -> None:
-    """Bring the catalog's tables to this version. The embedded catalog does so by itself."""
-    engine = create_catalog_engine(load_settings().effective_catalog_url)
+def migrate(
+    contract: Annotated[
+        bool,
+        typer.Option(
+            "--contract",
+            help="Afterwards drop what only older versions need, if no process of them runs: it says which do.",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring the catalog's tables to this version. The embedded catalog does so by itself. The fleet may work on."""
+    settings = load_settings()
+    engine = create_catalog_engine(settings.effective_catalog_url)
     before = revision(engine)
     migrate_tables(engine)
     after = revision(engine)
-    print_result({"before": before, "after": after}, f"catalog tables: {before or 'none'} -> {after}", as_json=as_json)
+    dropped = _contracted(settings, engine) if contract else []
+    engine.dispose()
+    said = f"catalog tables: {before or 'none'} -> {after}"
+    if contract:
+        said += f"; dropped: {', '.join(dropped) or 'nothing, there is nothing that only older versions need'}"
+    print_result({"before": before, "after": after, "dropped": dropped}, said, as_json=as_json)
+
+
+def _contracted(settings: Settings, engine: Engine) -> list[str]:
+    # It asks the workers: Celery is loaded for that alone.
+    from interfaces.contracting import contract
+
+    return contract(settings, engine, datetime.now(UTC))

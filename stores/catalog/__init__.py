@@ -7,6 +7,7 @@ from schema.settings import Settings
 from stores.catalog.before_batch import BeforeBatch
 from stores.catalog.catalog import Catalog
 from stores.catalog.changes import Access, Changes, DocumentWrite, IndexJob, LedgerEntry, Outcome, Undecided
+from stores.catalog.contractions import require_not_contracted
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.index_jobs import Backlog
 from stores.catalog.nights import Claim, ClaimLost, NightRun
@@ -51,6 +52,7 @@ def open_catalog_engine(settings: Settings, *, makes_catalog: bool = True) -> En
         migrate(engine)
     else:
         check_revision(engine)
+    require_not_contracted(engine)
     return engine
 
 

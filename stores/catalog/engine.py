@@ -11,6 +11,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from schema.errors import CatalogOutage, CatalogRefused, CatalogUnavailable
+from stores.catalog.head import HEAD
 from stores.postgres import create_postgres_engine, explain, has_remedy, is_passing, is_postgres
 from stores.private import make_private
 
@@ -34,7 +35,7 @@ def create_catalog_engine(url: str, connections: int = 16) -> Engine:
     except ArgumentError as error:
         raise CatalogUnavailable(f"AFTERTURN_CATALOG_URL is no database URL; {_SUCH_AS}") from error
     if is_postgres(parsed):
-        return _translating(create_postgres_engine(parsed, connections=connections))
+        return _translating(create_postgres_engine(parsed, connections=connections, name=f"afterturn/{HEAD}"))
     if parsed.get_backend_name() != "sqlite":
         raise CatalogUnavailable(f"AFTERTURN_CATALOG_URL begins with {parsed.drivername}://; {_SUCH_AS}")
     if not parsed.database or parsed.database == ":memory:":

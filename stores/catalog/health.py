@@ -11,7 +11,9 @@ from sqlalchemy.exc import DBAPIError
 import stores.catalog.tables as tables
 from schema.errors import CatalogOutage, CatalogUnavailable
 from schema.health import HealthCheck, failed, fine, warning
-from stores.catalog.revisions import HEAD, revision
+from stores.catalog.contractions import left_over
+from stores.catalog.head import HEAD
+from stores.catalog.revisions import revision
 from stores.postgres import explain
 
 LEAST_POSTGRES = 14
@@ -110,6 +112,10 @@ def _tables(engine: Engine) -> Iterator[HealthCheck]:
         hint = "it was made by another version: `afterturn export` with that version, `afterturn import` into a new one"
         yield failed("catalog tables", f"migration {HEAD}, and {examples} are not there", hint)
         return
+    if unused := left_over(engine):
+        names = ", ".join(one.name for one in unused)
+        hint = "run `afterturn migrate --contract` once no process of an older version runs: it looks itself"
+        yield warning("catalog tables", f"they have what only older versions need: {names}", hint)
     with engine.connect() as connection:
         memories = connection.execute(select(func.count()).select_from(tables.memories)).scalar_one()
     yield fine("catalog tables", f"migration {HEAD}, {memories} memories")

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
-
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from schema.errors import CatalogUnavailable
+from stores.catalog.head import HEAD, SCRIPTS
 from stores.catalog.writers import Writers
 from stores.postgres import explain
 
-_SCRIPTS = Path(__file__).parent / "migrations"
-HEAD: Final = max(path.name[:4] for path in (_SCRIPTS / "versions").glob("[0-9]*.py"))
-"""The newest revision in `migrations/versions`, whose files are named by theirs. A migration only adds, so that
-workers of the version before can go on, and start again, while an update rolls."""
 _MIGRATING = 0x41465452
 """The advisory lock of Postgres under which one process at a time migrates; any number that nobody else takes."""
 
@@ -49,7 +43,7 @@ def migrate(engine: Engine) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(_SCRIPTS))
+    config.set_main_option("script_location", str(SCRIPTS))
     try:
         with Writers(engine).transaction() as connection:
             if engine.dialect.name == "postgresql":

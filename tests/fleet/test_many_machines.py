@@ -15,6 +15,7 @@ import tarfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 
@@ -22,15 +23,20 @@ import pytest
 from redis import Redis
 from sqlalchemy import create_engine, text
 
+from interfaces.contracting import contract
 from producers import Producer
+from schema.errors import ContractionRefused
 from schema.settings import PREFIX, Settings, variable_of
-from stores.catalog.revisions import HEAD
+from stores.catalog.contractions import Unused
+from stores.catalog.head import HEAD
 from tests.fleet.fleet import ORACLE, ROOT, Fleet, stop, wait_until
 from tests.fleet.load import Said, names, talk
 from tests.fleet.state import assert_all_as_said
 from tests.postgres import PostgresServer
 
 _A_SECOND = 40.0
+LEFT = Unused("ledger", "made_up", HEAD)
+"""As if the version before needed it, and this one did not."""
 _MIGRATIONS = "stores/catalog/migrations/versions"
 
 
@@ -75,7 +81,7 @@ def test_two_machines_without_a_shared_disk_lose_double_and_misorder_nothing_tho
 
 
 @pytest.mark.long
-def test_tables_are_migrated_while_workers_of_the_version_before_write_and_those_of_this_one_join_them(
+def test_tables_are_migrated_while_the_version_before_writes_and_contracted_once_it_does_no_more(
     broker_url: str, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     before = tmp_path / "before"
@@ -116,6 +122,8 @@ def test_tables_are_migrated_while_workers_of_the_version_before_write_and_those
             wait_until(lambda: count() >= 60, "the version before works")
             _command(ROOT, environment, "migrate")
             assert revision() == HEAD
+            with tables.begin() as connection:
+                connection.execute(text("ALTER TABLE ledger ADD COLUMN made_up VARCHAR(9)"))
             migrated = count()
             wait_until(
                 lambda: count() >= migrated + 60 or (fed.done() and fed.exception() is not None),
@@ -130,7 +138,11 @@ def test_tables_are_migrated_while_workers_of_the_version_before_write_and_those
             fleet.start_worker()
             with fleet.feeding(load[sent : sent + 240], _A_SECOND):
                 fleet.wait_for_more(80)
+                with pytest.raises(ContractionRefused, match=r"worker celery@.* \(a version before 0019\)"):
+                    contract(settings, tables, datetime.now(UTC), [LEFT])
                 assert stop(old, signal.SIGTERM) == 0
+                fleet.wait_for_more(20)
+                assert contract(settings, tables, datetime.now(UTC), [LEFT]) == [LEFT.name]
             fleet.wait_until_idle()
             assert_all_as_said(fleet)
             assert {call.process for call in fleet.oracle.calls()} == {old.pid, *(one.pid for one in fleet.workers)}
