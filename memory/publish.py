@@ -16,7 +16,7 @@ from memory.failures import is_transient
 from memory.indexing import index, is_late, overtaken
 from memory.metrics import count_committed, count_searchable
 from memory.selectors import jobs_left, text_of, with_selectors
-from memory.spending import current_spending
+from memory.spending import current_spending, spending_of_work
 from memory.stages import stage
 from stores.catalog import Changes, IndexJob
 from stores.failpoints import hit
@@ -35,6 +35,7 @@ class Published:
     """True where the index and the listeners know it too; otherwise the sweep tells them."""
 
 
+@spending_of_work()
 def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: MemoryContext) -> Published:
     """Write all changes in one transaction, then tell the index and the listeners.
 
@@ -46,14 +47,15 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     Raises:
         StaleFence, ConcurrentChange, UnderLegalHold: as `Catalog.commit`; nothing was written.
     """
-    changes = replace(with_selectors(changes, context), spent=current_spending().take())
+    changes = with_selectors(changes, context)
     in_catalog = context.catalog.carries_vectors
     if in_catalog:
         with _leaving_failures_to_the_sweep():
             vectors = _completed(vectors, changes, context)
-    began = time.monotonic()
+    began, spent = time.monotonic(), current_spending()
     with stage("commit"):
-        event_ids = context.catalog.commit(changes, vectors)
+        event_ids = context.catalog.commit(replace(changes, spent=spent.rows()), vectors)
+    spent.clear()
     hit("after_commit")
     count_committed(changes)
     jobs = changes.index_jobs()
@@ -73,6 +75,9 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
             index(overtaken(done, changes.versions(), versions), context)
         index(jobs_left(changes, context), context)
         is_complete = not waiting
+        if spent.has_tokens:
+            context.catalog.costs.note(changes.subject, spent.rows(), changes.at)
+            spent.clear()
     return Published(tuple(event_ids), is_complete)
 
 

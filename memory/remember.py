@@ -15,6 +15,7 @@ from memory.quotas import require_room, room_of
 from memory.resolve import resolve
 from memory.rights import name_of, require_writable, seen_of
 from memory.scoring import Origin, embed, score
+from memory.spending import spending
 from memory.statement_screening import reading_of, require_consent, screened, stated_without_others
 from memory.tracing import memory_span
 from policies.access import may_see
@@ -67,6 +68,7 @@ class Remembered:
     memory: Memory | None
 
 
+@spending("change")
 def remember(
     principal: Principal | None,
     subject: Subject,

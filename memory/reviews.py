@@ -16,6 +16,7 @@ from memory.metrics import count_review
 from memory.publish import publish
 from memory.resolve import resolve
 from memory.scoring import Origin, embed, score
+from memory.spending import spending
 from policies.access import belongs_to_whole
 from policies.topics import is_about
 from schema import (
@@ -59,6 +60,7 @@ class Approved:
     memory: Memory | None
 
 
+@spending("change")
 def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Approved:
     """Put a candidate through the ordinary decision of dedup, as if its turn had just been screened; or erase what was
     hidden because somebody may have wished it forgotten.

@@ -30,8 +30,13 @@ class Spending:
     embedding_texts: int = 0
     embedding_tokens: int = 0
 
-    def take(self) -> tuple[Spent, ...]:
-        """Return what was asked for since this was asked last, a row for each conversation."""
+    @property
+    def has_tokens(self) -> bool:
+        """Return whether anything of it may be paid for."""
+        return bool(self.llm_calls or self.embedding_tokens)
+
+    def rows(self) -> tuple[Spent, ...]:
+        """Return what was asked for, a row for each conversation."""
         counts = (
             self.llm_calls,
             self.prompt_tokens,
@@ -40,12 +45,15 @@ class Spending:
             self.embedding_texts,
             self.embedding_tokens,
         )
-        self.llm_calls = self.prompt_tokens = self.completion_tokens = 0
-        self.embedding_calls = self.embedding_texts = self.embedding_tokens = 0
         if not any(counts):
             return ()
         shares = self.conversations or {_NO_CONVERSATION: 1.0}
         return tuple(Spent(conversation, self.purpose, *counts).part(share) for conversation, share in shares.items())
+
+    def clear(self) -> None:
+        """Begin anew: what was asked for is written down."""
+        self.llm_calls = self.prompt_tokens = self.completion_tokens = 0
+        self.embedding_calls = self.embedding_texts = self.embedding_tokens = 0
 
 
 _current: ContextVar[Spending | None] = ContextVar("spending", default=None)
@@ -60,6 +68,16 @@ def spending(purpose: Purpose) -> Iterator[Spending]:
         yield spent
     finally:
         _current.reset(token)
+
+
+@contextmanager
+def spending_of_work() -> Iterator[Spending]:
+    """Go on with what the work in hand adds up; where nobody said what it is for, the block is a change."""
+    if (current := _current.get()) is not None:
+        yield current
+        return
+    with spending("change") as spent:
+        yield spent
 
 
 def current_spending() -> Spending:

@@ -83,7 +83,7 @@ def _next(batch: Batch, context: WorkerContext, leases: LeaseKeeper, *, is_last:
 def _retry_later(batch: Batch, error: Exception, context: WorkerContext) -> None:
     # A catalog that is away has no row of it.
     with suppress(Transient):
-        context.catalog.costs.note(batch.lease.subject, current_spending().take(), datetime.now(UTC))
+        context.catalog.costs.note(batch.lease.subject, current_spending().rows(), datetime.now(UTC))
     outage = is_outage(error)
     count_retry(error, outage=outage)
     before = batch.outages if outage else max(parked.failures for parked in batch.turns)

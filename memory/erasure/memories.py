@@ -13,6 +13,7 @@ from memory.erasure.raw_turns import reduced_turns
 from memory.failures import retry_on_conflict
 from memory.publish import publish
 from memory.rights import NO_SUCH, name_of, require_deletable, writable_memory
+from memory.spending import spending
 from memory.tracing import memory_span
 from policies.consolidation import Aftermath, without
 from schema import Kind, Memory, MemoryType, Principal, Scope, Status, Subject, Tombstone
@@ -46,6 +47,7 @@ def forget_memory(
     erase_memories(subject, [memory_id], context, by=by or name_of(principal), reason=reason, now=now)
 
 
+@spending("change")
 @retry_on_conflict
 def erase_memories(
     subject: Subject,

@@ -33,6 +33,7 @@ from memory.erasure.queue import Erasure, begin_erasure, drop_waiting
 from memory.events import announce_all, stream_key
 from memory.indexing import index_all
 from memory.leases import SubjectBusy, subject_lease
+from memory.spending import spending
 from schema import AuditAction, AuditEntry, Memory, Scope, Subject
 from schema.errors import LeaseLost
 from stores.index.base import BESIDE, Family
@@ -89,6 +90,7 @@ def erase_subject(
     return proof
 
 
+@spending("change")
 def erase_turns(
     subject: Subject,
     scope: Scope,

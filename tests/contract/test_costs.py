@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 
+from memory.edits import Edit, edit
 from memory.embedding import CountedEmbedder
 from memory.metrics import count_llm_call
+from memory.publish import publish
+from memory.remember import Statement, remember
 from memory.spending import shares_of, spending
 from recall.iterative import Limits, retrieve_in_rounds
 from schema import AuditAction, AuditEntry, Subject, Tombstone, Turn
-from schema.errors import LLMUnavailable
+from schema.errors import CatalogOutage, LLMUnavailable
 from schema.tombstone import Scope
 from stores.catalog import Catalog, Changes
 from stores.catalog.costs import By, Prices, Spent, Sum
+from stores.catalog.engine import create_catalog_engine
 from stores.embedding.base import Vectors
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, NOW
 from tests.contract.embedders import minilm
@@ -149,8 +154,28 @@ def test_what_a_search_in_rounds_asks_of_a_model_is_its_users(worker: Worker, an
     assert (of_questions.llm_calls, of_questions.prompt_tokens) == (2, 200)
 
 
-def test_what_is_taken_is_not_taken_twice() -> None:
+def test_what_changes_by_hand_ask_for_is_counted_too(worker: Worker, anna: str) -> None:
+    on = worker.with_parts(embedder=CountedEmbedder(Paid()))
+    kept = remember(None, subject(anna), Statement("Anna has a cat."), on.context, now=NOW).memory
+    assert kept is not None
+    edit(None, subject(anna), kept.id, Edit(summary="Anna has two cats."), on.context, now=NOW)
+    [of_changes] = worker.context.catalog.costs.added_up(By.PURPOSE, date.min, subject_id=anna)
+    assert of_changes.group == ("change",)
+    assert of_changes.embedding_tokens == 10 * of_changes.embedding_texts
+    assert of_changes.embedding_texts >= 2
+
+
+def test_what_was_asked_for_in_vain_is_written_with_the_next_try(worker: Worker, anna: str) -> None:
+    class Away(Catalog):
+        def commit(self, *_: Any) -> list[int]:
+            raise CatalogOutage("away")
+
     with spending("night") as work:
         work.llm_calls, work.prompt_tokens = 1, 100
-        assert work.take() == (Spent("", "night", 1, 100, 0, 0, 0, 0),)
-        assert work.take() == ()
+        away = worker.with_parts(catalog=Away(create_catalog_engine(worker.context.settings.effective_catalog_url)))
+        with pytest.raises(CatalogOutage):
+            publish(Changes(subject=subject(anna), at=NOW), {}, away.context)
+        away.context.catalog.close()
+        publish(Changes(subject=subject(anna), at=NOW), {}, worker.context)
+        publish(Changes(subject=subject(anna), at=NOW), {}, worker.context)
+    assert tokens(worker.context.catalog.costs.added_up(By.PURPOSE, date.min, subject_id=anna)) == {("night",): 100}
