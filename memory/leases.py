@@ -93,7 +93,7 @@ class LeaseKeeper:
         """
         with self._lock:
             self._held[lease] = self._renewed[lease] = time.monotonic()
-            self._giving_back[lease] = give_back or partial(self._mailbox.release_lease, lease)
+            self._giving_back[lease] = give_back or partial(self._release, lease)
         try:
             with wanted_while(partial(self._ensure_held, lease)):
                 yield
@@ -168,6 +168,9 @@ class LeaseKeeper:
                 with self._lock:
                     if is_renewed and lease in self._renewed:
                         self._renewed[lease] = asked_at
+
+    def _release(self, lease: Lease) -> None:
+        self._mailbox.release_lease(lease)
 
     def _ensure_held(self, lease: Lease) -> None:
         """Raise `LeaseLost` where a lease was not renewed for two thirds of its time: twice it should have been."""
