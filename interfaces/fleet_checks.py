@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from interfaces.fleet_report import FleetReport
+from memory.agreement import IndexCounts
 from schema.health import HealthCheck, HealthStatus, failed, fine, warning
 from schema.settings import variable_of
 
@@ -139,12 +140,11 @@ def check_index(report: FleetReport) -> Iterator[HealthCheck]:
     """Check that the index has what the catalog has, but for what it is yet to be told; a few may be under way."""
     if report.indexed is None or report.memories is None or report.waiting_for_the_index is None:
         return
-    in_catalog = sum(report.memories.values())
-    missing = in_catalog - report.indexed - report.waiting_for_the_index
-    if missing > max(_FEW_UNDER_WAY, in_catalog / 100):
+    counts = IndexCounts(sum(report.memories.values()), report.indexed, report.waiting_for_the_index)
+    if counts.missing > max(_FEW_UNDER_WAY, counts.rows / 100):
         yield warning(
             "index",
-            f"the index has lost {missing} of {in_catalog} memories",
+            f"the index has lost {counts.missing} of {counts.rows} memories",
             "were its files deleted? The fleet tells it again within the hour; `afterturn doctor --tend` asks for it",
         )
 

@@ -32,6 +32,33 @@ class Disagreement:
     in_catalog: int | None
 
 
+@dataclass(frozen=True)
+class IndexCounts:
+    """Counts of what the catalog has for an index, of its entries, and of the jobs that wait to be told."""
+
+    rows: int
+    entries: int
+    waiting: int
+
+    @property
+    def missing(self) -> int:
+        """Return how many entries the index lacks that no job may still bring; below 0 where it lacks none."""
+        return self.rows - self.entries - self.waiting
+
+    @property
+    def surplus(self) -> int:
+        """Return how many entries it has too many that no job may still remove; below 0 where it has none."""
+        return self.entries - self.rows - self.waiting
+
+
+def count_entries(stores: Stores, family: Family = Family.MEMORIES) -> IndexCounts:
+    """Count what the catalog and the index have of a family; once more where a fleet at work seems to have been
+    between."""
+    rows, index = stores.catalog.families.count(family), stores.index_of(family)
+    waiting, entries = stores.catalog.count_index_jobs(), index.count()
+    return IndexCounts(rows, entries if entries == rows else index.count(), waiting)
+
+
 def disagreements(subject: Subject, stores: Stores) -> list[Disagreement]:
     """Return where the index is not as the catalog, and nobody is yet to tell it. Looks twice where it finds something:
     a fleet at work may have been between."""
@@ -49,8 +76,7 @@ def queue_lost_entries(context: MemoryContext, now: datetime, *, most_subjects: 
     Nobody is looked at where it has as many as the catalog, though what it has too much may hide what it lost: `doctor`
     compares one by one. Otherwise so many subjects are, at a time, from where the last call left off.
     """
-    in_catalog = sum(context.catalog.count_memories().values())
-    if context.index.count() + context.catalog.count_index_jobs() >= in_catalog:
+    if count_entries(context).missing <= 0:
         context.redis.delete(_LOOKED_AT)
         return 0
     left_off = context.redis.get(_LOOKED_AT)

@@ -12,6 +12,7 @@ from interfaces.doctor.agreement import check_versions
 from interfaces.doctor.models import check_embedder
 from interfaces.fleet_checks import check_erasures
 from interfaces.fleet_report import FleetReport, read_erasures
+from memory.agreement import count_entries
 from memory.reindex import catch_up, must_be_built, target_of
 from schema import Policy
 from schema.errors import (
@@ -31,7 +32,7 @@ from stores.catalog.engine import create_catalog_engine
 from stores.catalog.health import check_catalog
 from stores.embedding.base import Embedder
 from stores.graph import RebuildableGraph, SqlGraph, open_graph
-from stores.index import HealthCheckedIndex, Index, OptimizableIndex, open_index
+from stores.index import HealthCheckedIndex, OptimizableIndex, open_index
 from stores.index.base import BESIDE, Family
 from stores.open import Stores, open_beside
 
@@ -138,17 +139,18 @@ def check_agreement(stores: Stores) -> Iterator[HealthCheck]:
     except IndexUnbuilt as error:
         yield failed("index contents", "not all memories are in it", str(error))
         return
-    memories, waiting = sum(stores.catalog.count_memories().values()), stores.catalog.count_index_jobs()
-    held = _settled(stores.index, memories)
-    if held < memories - waiting:
-        yield failed("index contents", f"{held} of {memories} memories, and {waiting} wait to be told", _REINDEX)
-    elif held > memories + waiting:
+    counts = count_entries(stores)
+    if counts.missing > 0:
+        state = f"{counts.entries} of {counts.rows} memories, and {counts.waiting} wait to be told"
+        yield failed("index contents", state, _REINDEX)
+    elif counts.surplus > 0:
         hint = (
             "start with a new AFTERTURN_INDEX_NAME and run `afterturn reindex`; searches ask the catalog, and are right"
         )
-        yield warning("index contents", f"{held} vectors of {memories} memories", hint)
+        yield warning("index contents", f"{counts.entries} vectors of {counts.rows} memories", hint)
     else:
-        yield fine("index contents", f"{held} vectors of {memories} memories, {waiting} wait to be told")
+        state = f"{counts.entries} vectors of {counts.rows} memories, {counts.waiting} wait to be told"
+        yield fine("index contents", state)
     for family in BESIDE:
         yield from _beside(family, stores)
     yield from _documents(stores)
@@ -165,12 +167,11 @@ def check_agreement(stores: Stores) -> Iterator[HealthCheck]:
 def _beside(family: Family, stores: Stores) -> Iterator[HealthCheck]:
     """Check whether the index of a family has what the catalog has of it; one that nothing was written to is not made
     for that."""
-    rows = stores.catalog.families.count(family)
-    if not rows:
+    if not stores.catalog.families.count(family):
         return
-    held = _settled(stores.index_of(family), rows)
-    state = f"{held} vectors of {rows}"
-    if abs(held - rows) > stores.catalog.count_index_jobs():
+    counts = count_entries(stores, family)
+    state = f"{counts.entries} vectors of {counts.rows}"
+    if max(counts.missing, counts.surplus) > 0:
         yield failed(f"index of {family}", state, _REINDEX)
     else:
         yield fine(f"index of {family}", state)
@@ -181,12 +182,6 @@ def _documents(stores: Stores) -> Iterator[HealthCheck]:
     counts = stores.catalog.documents.counts()
     if counts.documents:
         yield fine("documents", f"{counts.documents}, {counts.waiting} of them not searchable")
-
-
-def _settled(index: Index, memories: int) -> int:
-    """Return how many entries there are; counted once more where a fleet at work seems to have been between."""
-    held = index.count()
-    return held if held == memories else index.count()
 
 
 def _graph(settings: Settings, engine: Engine) -> Iterator[HealthCheck]:
