@@ -145,7 +145,7 @@ def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> 
         if how:
             for number, job in enumerate(NIGHTLY_JOBS.values()):
                 if run_id := begin(job.name, f"waits-{number}", None, context, since):
-                    request_pages(run_id, context, since)
+                    request_pages(run_id, context)
             wait_for(lambda: any(run.subjects for run in context.catalog.nights.runs()))
         since, started = datetime.now(UTC), time.monotonic()
         for number, turn in enumerate(said[1:]):

@@ -130,7 +130,7 @@ def _begun(job: JobName, context: WorkerContext, now: datetime) -> list[str]:
     if not begun:
         raise typer.BadParameter("such a run has begun within this second; look at `afterturn nights`")
     for run_id in begun:
-        request_pages(run_id, context, now)
+        request_pages(run_id, context)
     return begun
 
 

@@ -98,11 +98,6 @@ class NightRuns(Store):
         query = select(_runs).where(_runs.c.job == job, _runs.c.finished_at.is_(None)).order_by(_runs.c.began_at)
         return [_run_of(row) for row in self._rows(query)]
 
-    def at_work(self, run_id: str, now: datetime, patience: timedelta) -> int:
-        """Return how many workers do a page of a run just now."""
-        with self._engine.connect() as connection:
-            return _at_work(connection, run_id, now, patience)
-
     def claim(self, run_id: str, *, size: int, workers: int, now: datetime, patience: timedelta) -> Claim | None:
         """Claim a subject that somebody left behind, or else the next `size` subjects, for as long as `patience`.
 

@@ -34,7 +34,7 @@ def test_nights_and_turns_of_the_same_users_do_not_race(oracle_fleet: Fleet, mon
             now = datetime.now(UTC)
             run_id = begin("forget", f"night-{number}", None, context, now)
             assert run_id is not None
-            request_pages(run_id, context, now)
+            request_pages(run_id, context)
 
     fleet.wait_until_idle()
     wait_until(lambda: not nights.unfinished("forget"), "the nights are over")

@@ -46,7 +46,7 @@ def tick(job: JobName, context: WorkerContext, now: datetime) -> list[str]:
                 _log.info("night_begins", stage="night", run=run_id)
                 begun.append(run_id)
     for run in context.catalog.nights.unfinished(job):
-        request_pages(run.id, context, now)
+        request_pages(run.id, context)
     return begun
 
 
@@ -81,10 +81,9 @@ def _id_of(job: JobName, moment: str, zone: str | None) -> str:
     return f"{job}/{moment}/{zone or 'UTC'}"
 
 
-def request_pages(run_id: str, context: WorkerContext, now: datetime) -> None:
-    """Ask for as many workers as a run may have and has not."""
-    at_work = context.catalog.nights.at_work(run_id, now, patience(context.settings))
-    for _ in range(context.settings.night_hands - at_work):
+def request_pages(run_id: str, context: WorkerContext) -> None:
+    """Ask for as many workers as a run may have; one that comes when so many are at work claims nothing."""
+    for _ in range(context.settings.night_hands):
         request_night_page(context.celery, run_id)
 
 
