@@ -229,7 +229,7 @@ class Spool:
                 fcntl.flock(lock, fcntl.LOCK_UN)
 
     def leave_to_parent(self) -> None:
-        """In a child process: let go of what was inherited, so that the lock ends with the parent."""
+        """Let go of what a child process inherited, so that the lock ends with the parent."""
         if self._held is not None:
             self._held.close()
 

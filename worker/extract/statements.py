@@ -219,7 +219,7 @@ def _supported(utterance: Utterance, before: Utterance | None) -> Statement | No
 def _joined(
     statements: Sequence[Statement | Forgetting], utterances: Sequence[Utterance]
 ) -> list[Statement | Forgetting]:
-    """Statements that can only be quoted, with the fragments and the quotations right beside them."""
+    """Join statements that can only be quoted with the fragments and the quotations right beside them."""
     numbers = {id(utterance): number for number, utterance in enumerate(utterances)}
     taken = {id(utterance) for item in statements if isinstance(item, Statement) for utterance in item.utterances}
     joined: list[Statement | Forgetting] = []
@@ -263,7 +263,7 @@ def _is_fragment(utterance: Utterance) -> bool:
 
 
 def _take_foreign(utterance: Utterance, statements: list[Statement | Forgetting]) -> None:
-    """Of what is not in English the head alone says whether it is worth keeping; it is quoted as it stands."""
+    """Take what is not in English as a quotation where the head finds it worth keeping."""
     asked = utterance.asked.text if utterance.asked is not None and utterance.number < _OPENING else ""
     if (
         utterance.language != OTHER

@@ -83,7 +83,7 @@ class AfterturnStore(BaseStore):
         return planned.results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """As `batch`."""
+        """Do what `batch` does, awaited."""
         if isinstance(self._client, Client):
             return await asyncio.to_thread(self.batch, list(ops))
         planned = _Planned(list(ops), self._whose, self._fields)
