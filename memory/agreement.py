@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ import numpy as np
 from memory.context import MemoryContext
 from schema import Subject
 from stores.catalog import IndexJob
+from stores.catalog.index_watches import Watch
 from stores.index.base import Family, Vector, Where
 from stores.open import Stores
 
@@ -30,6 +32,12 @@ class Disagreement:
     index_key: uuid.UUID
     in_index: int | None
     in_catalog: int | None
+    family: Family = Family.MEMORIES
+
+    @property
+    def is_real(self) -> bool:
+        """Return whether they differ: an older Afterturn did not say the version in the index."""
+        return self.in_index != self.in_catalog and not (self.in_index == 0 and self.in_catalog is not None)
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,30 @@ def queue_lost_entries(context: MemoryContext, now: datetime, *, most_subjects: 
     return lost
 
 
+def look_at_watched(stores: Stores, now: datetime, *, limit: int) -> int:
+    """Look again at entries that a process that was never heard of again may yet write over, queue those that are not
+    as the catalog has them, and return how many those were."""
+    due = stores.catalog.index_watches.due(now, limit)
+    grouped: dict[tuple[Family, Subject], list[Watch]] = defaultdict(list)
+    for watch in due:
+        grouped[watch.family, watch.subject].append(watch)
+    disagreeing: list[Disagreement] = []
+    for (family, subject), watches in grouped.items():
+        held = {
+            one.key: one.version for one in stores.index_of(family).fetch(subject, [one.index_key for one in watches])
+        }
+        versions = stores.catalog.versions_of(family, [one.id for one in watches])
+        looked = [
+            Disagreement(subject, one.id, one.index_key, held.get(one.index_key), versions.get(one.id), family)
+            for one in watches
+        ]
+        disagreeing += [one for one in looked if one.is_real]
+    queue_again(disagreeing, stores, now)
+    if due:
+        stores.catalog.index_watches.looked_at(due, now)
+    return len(disagreeing)
+
+
 def queue_again(disagreeing: Sequence[Disagreement], stores: Stores, now: datetime) -> None:
     """Queue what the sweep tells the index of anew."""
     stores.catalog.queue_index_jobs(
@@ -104,6 +136,7 @@ def queue_again(disagreeing: Sequence[Disagreement], stores: Stores, now: dateti
                 index_key=disagreement.index_key,
                 action="upsert" if disagreement.in_catalog else "delete",
                 version=disagreement.in_catalog or (disagreement.in_index or 0) + 1,
+                family=disagreement.family,
             )
             for disagreement in disagreeing
         ],
@@ -147,7 +180,6 @@ def _look(subject: Subject, stores: Stores) -> set[Disagreement]:
     for id_ in (versions.keys() | held.keys()) - waiting:
         key, in_index = held.get(id_, (None, None))
         index_key, in_catalog = versions.get(id_, (key, None))
-        is_same = in_index == in_catalog or (in_index == 0 and in_catalog is not None)
-        if index_key is not None and not is_same:
-            disagreeing.add(Disagreement(subject, id_, index_key, in_index, in_catalog))
+        if index_key is not None and (found := Disagreement(subject, id_, index_key, in_index, in_catalog)).is_real:
+            disagreeing.add(found)
     return disagreeing

@@ -76,6 +76,21 @@ def indexed_vectors(memories: Sequence[Memory], stores: Stores) -> dict[uuid.UUI
     return {entry.memory_id: entry.vector for entry in stores.index.fetch(subject, keys)} if keys else {}
 
 
+def drop_newer(family: Family, entries: Sequence[Entry], stores: Stores) -> None:
+    """Take out of an index what it has at newer versions than the catalog: of one that was restored from a backup, or
+    that was written anew. What only we read at an older version stays, and an index that compares keeps it."""
+    index_of_family = stores.index_of(family)
+    by_subject: dict[Subject, dict[uuid.UUID, Entry]] = defaultdict(dict)
+    for entry in entries:
+        by_subject[entry.subject][entry.key] = entry
+    for subject, of_subject in by_subject.items():
+        held = index_of_family.fetch(subject, list(of_subject))
+        newer = [of_subject[one.key] for one in held if one.version > of_subject[one.key].version]
+        now = stores.catalog.versions_of(family, [entry.memory_id for entry in newer])
+        if gone := [entry.key for entry in newer if now.get(entry.memory_id) == entry.version]:
+            index_of_family.delete(subject, gone)
+
+
 def overtaken(
     jobs: Sequence[IndexJob], indexed: Mapping[uuid.UUID, int], now: Mapping[uuid.UUID, int]
 ) -> list[IndexJob]:
@@ -119,6 +134,7 @@ def _read(jobs: Sequence[IndexJob], stores: Stores, ready: dict[tuple[uuid.UUID,
 def _tell(state: _State, stores: Stores) -> None:
     for family, entries in state.entries.items():
         if entries:
+            drop_newer(family, entries, stores)
             stores.index_of(family).upsert(entries)
     for (family, subject), keys in state.gone.items():
         stores.index_of(family).delete(subject, keys)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from memory.agreement import drop_strays
+from memory.indexing import drop_newer
 from memory.selectors import make_missing, text_of
 from memory.spending import spending
 from schema import Subject
@@ -192,4 +193,6 @@ def _upsert(family: Family, items: Sequence[Indexed], stores: Stores) -> None:
         page = items[start : start + _A_CALL]
         with spending("repair"):
             vectors = stores.embedder.embed([text_of(item) for item in page])
-        stores.index_of(family).upsert([Entry.of(*pair) for pair in zip(page, vectors, strict=True)])
+        entries = [Entry.of(*pair) for pair in zip(page, vectors, strict=True)]
+        drop_newer(family, entries, stores)
+        stores.index_of(family).upsert(entries)

@@ -14,6 +14,7 @@ from celery.exceptions import Reject
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from pydantic import ValidationError
 
+from memory.agreement import look_at_watched
 from memory.documents.indexing import make_searchable
 from memory.documents.put import put_document as put
 from memory.events import announce_left
@@ -303,6 +304,7 @@ def sweep() -> None:
     jobs = context.catalog.index_jobs(besides=in_work)
     with spending("repair"):
         index(jobs, context)
+    look_at_watched(context, now, limit=_SUBJECTS_A_SWEEP)
     observe_searchable([at.timestamp() for at in context.catalog.arrivals([job.memory_id for job in jobs])])
     for endpoint_id in context.catalog.webhooks.due(now, _ENDPOINTS_A_SWEEP):
         request_webhooks(app, endpoint_id)

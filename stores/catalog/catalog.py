@@ -25,6 +25,8 @@ from stores.catalog.fact_pages import FactPages
 from stores.catalog.families import FamilyStore
 from stores.catalog.feedback import FeedbackStore
 from stores.catalog.index_jobs import Backlog, queue_jobs, read_jobs, read_versions, take_jobs
+from stores.catalog.index_watches import IndexWatches
+from stores.catalog.indexed import read_family_versions
 from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
@@ -73,6 +75,7 @@ class Catalog(Store):
         self.uses = UseStore(self._engine, self._writers)
         self.erasures = ErasureStore(self._engine, self._writers, graph)
         self.tombstones = TombstoneStore(self._engine, self._writers)
+        self.index_watches = IndexWatches(self._engine, self._writers)
         self.reindex_jobs = ReindexJobs(self._engine, self._writers)
         self.pages = MemoryPages(self._engine)
         self.facts = FactPages(self._engine)
@@ -160,6 +163,11 @@ class Catalog(Store):
         """Return where the subject's memories lie in the index, and at which versions they are, by memory."""
         with self._engine.connect() as connection:
             return read_versions(connection, subject)
+
+    def versions_of(self, family: Family, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+        """Return the versions at which those are whose vectors lie in a family's index; what is gone is left out."""
+        with self._engine.connect() as connection:
+            return read_family_versions(connection, family, ids)
 
     def list_memories(
         self,

@@ -23,9 +23,9 @@ from stores.catalog.writers import Writers
 from stores.catalog.writing import TransactionalGraph, note_removal, take_turn
 from stores.index.base import BESIDE
 
-_STAYS = ("subjects", "tombstones", "index_jobs")
+_STAYS = ("subjects", "tombstones", "index_jobs", "index_watches")
 """Tables of which an erasure of a subject leaves the subject's rows: ids, a fencing token, revisions and moments; and
-of what the index must yet be told, or told again because another may be telling it what is no longer so."""
+of what the index must yet be told, or is watched for because another may be telling it what is no longer so."""
 
 _MEMORIES = select(tables.memories.c.document).where(of_bound_subject(tables.memories))
 _LINES_STAY = (AuditAction.ERASED, AuditAction.VIEWED)

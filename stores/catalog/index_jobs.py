@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, or_, select, up
 import stores.catalog.tables as tables
 from schema import MemoryType, Subject, index_key
 from stores.catalog.changes import IndexJob
+from stores.catalog.index_watches import watch
 from stores.catalog.indexed import read_family_versions
 from stores.catalog.rows import from_row, subject_of
 from stores.catalog.statements import any_of, of_bound_subject, of_subject, subject_parameters, upsert
@@ -69,11 +70,15 @@ def read_jobs(
 
 def take_jobs(connection: Connection, jobs: Sequence[IndexJob], patience: timedelta) -> list[IndexJob]:
     """Take jobs, and answer them as they may be ended: by nobody where another took one less than `patience` ago, and
-    may be at work on it, or where one is no longer as it was read."""
+    may be at work on it, or where one is no longer as it was read.
+
+    What another took before that, and did not end, is watched: it may tell the index late.
+    """
     now = datetime.now(UTC)
     there = {row.memory_id: row for row in connection.execute(_TO_TAKE, {"ids": [job.memory_id for job in jobs]})}
     if there:
         connection.execute(_TAKE, {"ids": list(there), "now": now})
+        watch(connection, [_job_of(row) for row in there.values() if row.taken_at is not None], now)
     return [replace(job, generation=_taken(job, there.get(job.memory_id), now, patience)) for job in jobs]
 
 

@@ -259,6 +259,18 @@ index_jobs = Table(
     Index(None, "since"),
 )
 
+index_watches = Table(
+    "index_watches",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    *subject_columns(),
+    Column("index_key", Uuid, nullable=False),
+    Column("family", String(20), nullable=False),
+    Column("since", UtcTime, nullable=False),
+    Column("next_at", UtcTime, nullable=False),
+    Index(None, "next_at"),
+)
+
 tombstones = Table(
     "tombstones",
     metadata,

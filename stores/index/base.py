@@ -184,7 +184,8 @@ class Index(Protocol):
 
     def upsert(self, entries: Sequence[Entry]) -> None:
         """Write entries by key; of several under one key the last stands. On return every process sees them. Where it
-        fails, what was written before stays, and may be written again.
+        fails, what was written before stays, and may be written again. Where the store can compare, an entry of a newer
+        version stays as it is.
 
         Raises:
             ValueError: a vector is not of unit length or not as wide as `ensure` said.

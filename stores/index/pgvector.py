@@ -207,7 +207,10 @@ class PgvectorIndex:
         written = {column.name: statement.excluded[column.name] for column in table.columns if not column.primary_key}
         # What is the same is not written again: a dead row of 1.7 KB each time, for nothing.
         differs = any_of(*(table.c[name].is_distinct_from(value) for name, value in written.items()))
-        return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=written, where=differs)
+        is_older = table.c.version <= statement.excluded.version
+        return statement.on_conflict_do_update(
+            index_elements=list(table.primary_key), set_=written, where=is_older & differs
+        )
 
 
 def _table(name: str, dimensions: int | None) -> Table:

@@ -82,10 +82,14 @@ class QdrantIndex:
         self._dimensions = dimensions
 
     def upsert(self, entries: Sequence[Entry]) -> None:
-        points = list({point.id: point for point in map(self._point, entries)}.values())
+        last = {point.id: (entry.version, point) for entry, point in ((entry, self._point(entry)) for entry in entries)}
+        by_version: dict[int, list[models.PointStruct]] = {}
+        for version, point in last.values():
+            by_version.setdefault(version, []).append(point)
         size = entries_a_request(AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
-        for batch in batched(points, size):
-            self._ask(self._client.upsert, points=batch, wait=True)
+        for version, points in by_version.items():
+            for batch in batched(points, size):
+                self._ask(self._client.upsert, points=batch, update_filter=_older(version), wait=True)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         unit_vector = checked(vector, self._dimensions).tolist()
@@ -273,6 +277,12 @@ def _filter(where: Where) -> models.Filter:
         since = models.Range(gte=microseconds(where.created_since))
         clauses.append(models.FieldCondition(key="created_at", range=since))
     return models.Filter(must=clauses)
+
+
+def _older(version: int) -> models.Filter:
+    """Return what a point that is there may be to be written over: an older Afterturn did not say its version."""
+    not_newer = models.FieldCondition(key="version", range=models.Range(lte=version))
+    return models.Filter(should=[not_newer, models.IsEmptyCondition(is_empty=models.PayloadField(key="version"))])
 
 
 def _all(named: Iterable[tuple[str, list[str]]]) -> list[models.Condition]:

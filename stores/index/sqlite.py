@@ -40,7 +40,8 @@ _UPSERT = f"""
 INSERT INTO entries (subject, key, {", ".join(_VALUES)}, changed) VALUES (?, ?, {", ".join("?" * len(_VALUES))}, ?)
 ON CONFLICT (subject, key) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _VALUES)},
     changed = excluded.changed
-WHERE ({", ".join(_VALUES)}) IS NOT ({", ".join(f"excluded.{name}" for name in _VALUES)})
+WHERE excluded.version >= version
+    AND ({", ".join(_VALUES)}) IS NOT ({", ".join(f"excluded.{name}" for name in _VALUES)})
 """
 
 

@@ -68,6 +68,8 @@ ADAPTERS: dict[str, Callable[[Path], Index]] = {
 STAND_INS = frozenset({"qdrant", "s3vectors", "weaviate"})
 """Services of which a stand-in runs here: what many entries take, and what processes do to each other, says nothing of
 the service."""
+COMPARING = frozenset({"pgvector", "qdrant", "sqlite"})
+"""Those that compare versions when they are written to."""
 DIMENSIONS = 8
 MODEL = "a-model"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

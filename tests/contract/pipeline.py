@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
@@ -103,7 +104,8 @@ class Worker:
         """As if whoever took the subject's index jobs had died some time ago."""
         engine = create_catalog_engine(self.context.settings.effective_catalog_url)
         with engine.begin() as connection:
-            connection.execute(update(index_jobs).where(of_subject(index_jobs, whose)).values(taken_at=None))
+            long_ago = datetime.now(UTC) - timedelta(hours=1)
+            connection.execute(update(index_jobs).where(of_subject(index_jobs, whose)).values(taken_at=long_ago))
         engine.dispose()
 
     def wait_over(self, whose: Subject) -> None:

@@ -79,7 +79,12 @@ class QdrantServer:
         return _DONE
 
     def _upsert(self, name: str, body: dict[str, Any]) -> Any:
-        self.points.upsert(name, [models.PointStruct(**point) for point in body["points"]])
+        condition = body.get("update_filter")
+        self.points.upsert(
+            name,
+            [models.PointStruct(**point) for point in body["points"]],
+            update_filter=models.Filter(**condition) if condition else None,
+        )
         return _DONE
 
     def _query(self, name: str, body: dict[str, Any]) -> Any:
