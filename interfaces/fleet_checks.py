@@ -137,16 +137,22 @@ def _why_turns_wait(report: FleetReport) -> str:
 
 
 def check_index(report: FleetReport) -> Iterator[HealthCheck]:
-    """Check that the index has what the catalog has, but for what it is yet to be told; a few may be under way."""
+    """Check that the indexes have what the catalog has, but for what it is yet to be told; a few may be under way."""
     if report.indexed is None or report.memories is None or report.waiting_for_the_index is None:
         return
-    counts = IndexCounts(sum(report.memories.values()), report.indexed, report.waiting_for_the_index)
-    if counts.missing > max(_FEW_UNDER_WAY, counts.rows / 100):
-        yield warning(
-            "index",
-            f"the index has lost {counts.missing} of {counts.rows} memories",
-            "were its files deleted? The fleet tells it again within the hour; `afterturn doctor --tend` asks for it",
-        )
+    memories = IndexCounts(sum(report.memories.values()), report.indexed, report.waiting_for_the_index)
+    beside = {
+        family: IndexCounts(count["in_catalog"], count["indexed"], report.waiting_for_the_index)
+        for family, count in (report.beside or {}).items()
+    }
+    for family, counts in ({"memories": memories} | beside).items():
+        if counts.missing > max(_FEW_UNDER_WAY, counts.rows / 100):
+            yield warning(
+                "index",
+                f"the index has lost {counts.missing} of {counts.rows} {family}",
+                "were its files deleted? The fleet tells it again within the hour; `afterturn doctor --tend` asks "
+                "for it",
+            )
 
 
 def _check_backlog(report: FleetReport) -> Iterator[HealthCheck]:

@@ -25,6 +25,7 @@ from stores.catalog import Catalog, open_catalog, require_catalog
 from stores.dead_letters import count_dead_letters, latest_dead_letters
 from stores.embedding import open_embedder
 from stores.index import open_index
+from stores.index.base import BESIDE
 from stores.queue import BEAT_KEYS, BEAT_LOCK, QUEUES, ask_workers, create_celery, open_mailbox
 from stores.redis import open_redis
 
@@ -63,6 +64,8 @@ class FleetReport:
     turns: dict[str, int] | None = None
     memories: dict[str, int] | None = None
     indexed: int | None = None
+    beside: dict[str, dict[str, int]] | None = None
+    """Of chunks, windows and facts, where there are any: how many the catalog has, and how many are indexed."""
     waiting_for_the_index: int | None = None
     oldest_index_job_seconds: float | None = None
     waiting_events: int | None = None
@@ -179,8 +182,16 @@ def read_erasures(catalog: Catalog) -> dict[str, Any]:
 def _of_index(settings: Settings) -> dict[str, Any]:
     # An embedded one is made where it is not.
     require_catalog(settings)
-    with closing(open_index(settings, open_embedder(settings))) as index:
-        return {"indexed": index.count()}
+    embedder = open_embedder(settings)
+    with closing(open_index(settings, embedder)) as index:
+        indexed = index.count()
+    with closing(open_catalog(settings, makes_catalog=False)) as catalog:
+        in_catalog = {family: count for family in BESIDE if (count := catalog.families.count(family))}
+    beside: dict[str, dict[str, int]] = {}
+    for family, count in in_catalog.items():
+        with closing(open_index(settings, embedder, family=family)) as index:
+            beside[family.value] = {"in_catalog": count, "indexed": index.count()}
+    return {"indexed": indexed, "beside": beside}
 
 
 _PARTS: dict[str, Callable[[Settings], dict[str, Any]]] = {

@@ -1,4 +1,4 @@
-"""Compares what the index has with what the catalog has, memory by memory and version by version."""
+"""Compares what the indexes have with what the catalog has, one by one and version by version."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _LOOKED_SECONDS = 86_400
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A memory of which the index has another version than the catalog; None where one of them has none."""
+    """A memory, or what else has a vector, of which its index has another version than the catalog; None where one of
+    them has none."""
 
+    family: Family
     subject: Subject
     memory_id: uuid.UUID
     index_key: uuid.UUID
     in_index: int | None
     in_catalog: int | None
-    family: Family = Family.MEMORIES
 
     @property
     def is_real(self) -> bool:
@@ -63,42 +64,50 @@ def count_entries(stores: Stores, family: Family = Family.MEMORIES) -> IndexCoun
     """Count what the catalog and the index have of a family; once more where a fleet at work seems to have been
     between."""
     rows, index = stores.catalog.families.count(family), stores.index_of(family)
-    waiting, entries = stores.catalog.count_index_jobs(), index.count()
+    waiting, entries = stores.catalog.count_index_jobs(family), index.count()
     return IndexCounts(rows, entries if entries == rows else index.count(), waiting)
 
 
-def disagreements(subject: Subject, stores: Stores) -> list[Disagreement]:
-    """Return where the index is not as the catalog, and nobody is yet to tell it. Looks twice where it finds something:
-    a fleet at work may have been between."""
-    first_look = _look(subject, stores)
-    return (
-        sorted(first_look & _look(subject, stores), key=lambda disagreement: disagreement.memory_id)
-        if first_look
-        else []
-    )
+def disagreements(family: Family, subject: Subject, stores: Stores) -> list[Disagreement]:
+    """Return where a family's index is not as the catalog, and nobody is yet to tell it. Looks twice where it finds
+    something: a fleet at work may have been between."""
+    if not (first_look := _look(family, subject, stores)):
+        return []
+    return sorted(first_look & _look(family, subject, stores), key=lambda disagreement: disagreement.memory_id)
+
+
+def families_in_use(stores: Stores) -> list[Family]:
+    """Return the families of which the catalog has anything: the index of another is not made only to be looked at."""
+    return [family for family in Family if family is Family.MEMORIES or stores.catalog.families.count(family)]
 
 
 def queue_lost_entries(context: MemoryContext, now: datetime, *, most_subjects: int) -> int:
-    """Queue what the index lost, and return how much that is: files that were deleted come back empty, and say nothing.
+    """Queue what the indexes lost, and return how much that is: files that were deleted come back empty, and say
+    nothing.
 
-    Nobody is looked at where it has as many as the catalog, though what it has too much may hide what it lost: `doctor`
-    compares one by one. Otherwise so many subjects are, at a time, from where the last call left off.
+    Nobody is looked at where one has as many as the catalog, though what it has too much may hide what it lost:
+    `doctor` compares one by one. Otherwise so many subjects are, at a time, from where the last call left off.
     """
-    if count_entries(context).missing <= 0:
-        context.redis.delete(_LOOKED_AT)
+    return sum(_queue_lost_of(family, context, now, most_subjects) for family in families_in_use(context))
+
+
+def _queue_lost_of(family: Family, context: MemoryContext, now: datetime, most_subjects: int) -> int:
+    progress = f"{_LOOKED_AT}:{family}"
+    if count_entries(context, family).missing <= 0:
+        context.redis.delete(progress)
         return 0
-    left_off = context.redis.get(_LOOKED_AT)
+    left_off = context.redis.get(progress)
     after = Subject.from_key(left_off.decode()) if isinstance(left_off, bytes) else None
     subjects = context.catalog.list_subjects(after=after, limit=most_subjects)
     lost = 0
     for subject in subjects:
-        disagreeing = disagreements(subject, context)
+        disagreeing = disagreements(family, subject, context)
         queue_again(disagreeing, context, now)
         lost += len(disagreeing)
     if len(subjects) < most_subjects:
-        context.redis.delete(_LOOKED_AT)
+        context.redis.delete(progress)
     else:
-        context.redis.set(_LOOKED_AT, subjects[-1].key, ex=_LOOKED_SECONDS)
+        context.redis.set(progress, subjects[-1].key, ex=_LOOKED_SECONDS)
     return lost
 
 
@@ -116,7 +125,7 @@ def look_at_watched(stores: Stores, now: datetime, *, limit: int) -> int:
         }
         versions = stores.catalog.versions_of(family, [one.id for one in watches])
         looked = [
-            Disagreement(subject, one.id, one.index_key, held.get(one.index_key), versions.get(one.id), family)
+            Disagreement(family, subject, one.id, one.index_key, held.get(one.index_key), versions.get(one.id))
             for one in watches
         ]
         disagreeing += [one for one in looked if one.is_real]
@@ -168,18 +177,18 @@ def _anywhere(stores: Stores) -> Vector:
     return anywhere
 
 
-def _look(subject: Subject, stores: Stores) -> set[Disagreement]:
-    versions = stores.catalog.versions(subject)
-    hits = stores.index.query(_anywhere(stores), Where(subject, statuses=()), _ALL)
+def _look(family: Family, subject: Subject, stores: Stores) -> set[Disagreement]:
+    versions, index = stores.catalog.versions(family, subject), stores.index_of(family)
+    hits = index.query(_anywhere(stores), Where(subject, statuses=()), _ALL)
     held = {hit.memory_id: (hit.key, hit.version) for hit in hits}
     # An index may find no more than so many: what it did not is asked for by its key.
     missing = [key for id_, (key, _) in versions.items() if id_ not in held]
-    held |= {entry.memory_id: (entry.key, entry.version) for entry in stores.index.fetch(subject, missing)}
+    held |= {entry.memory_id: (entry.key, entry.version) for entry in index.fetch(subject, missing)}
     waiting = {job.memory_id for job in stores.catalog.index_jobs(subject, limit=_ALL)}
     disagreeing = set()
     for id_ in (versions.keys() | held.keys()) - waiting:
         key, in_index = held.get(id_, (None, None))
         index_key, in_catalog = versions.get(id_, (key, None))
-        if index_key is not None and (found := Disagreement(subject, id_, index_key, in_index, in_catalog)).is_real:
-            disagreeing.add(found)
-    return disagreeing
+        if index_key is not None:
+            disagreeing.add(Disagreement(family, subject, id_, index_key, in_index, in_catalog))
+    return {one for one in disagreeing if one.is_real}

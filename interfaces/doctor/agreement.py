@@ -1,4 +1,4 @@
-"""Check whether the index has of each memory the version that the catalog has."""
+"""Check whether the indexes have of each memory, and of all else with a vector, the version that the catalog has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from memory.agreement import Disagreement, disagreements, queue_again
+from memory.agreement import Disagreement, disagreements, families_in_use, queue_again
 from schema.health import HealthCheck, failed, fine
 from stores.open import Stores
 
@@ -23,19 +23,21 @@ def check_versions(stores: Stores, *, optimizes: bool) -> Iterator[HealthCheck]:
         IndexUnavailable: the index cannot be read.
     """
     until = time.monotonic() + _SECONDS
+    families = families_in_use(stores)
     disagreeing: list[Disagreement] = []
     subjects, rest = 0, ""
     for subject in stores.catalog.every_subject():
         if time.monotonic() > until:
             rest = ", no time for the others"
             break
-        disagreeing += disagreements(subject, stores)
+        for family in families:
+            disagreeing += disagreements(family, subject, stores)
         subjects += 1
-    compared = f"{subjects} users compared{rest}"
+    compared = f"{', '.join(families)} of {subjects} users compared{rest}"
     if not disagreeing:
         yield fine("index versions", f"as in the catalog; {compared}")
         return
-    state = f"{len(disagreeing)} memories are not as in the catalog ({', '.join(map(_named, disagreeing[:_NAMED]))}"
+    state = f"{len(disagreeing)} vectors are not as in the catalog ({', '.join(map(_named, disagreeing[:_NAMED]))}"
     state += f"{', ...' if len(disagreeing) > _NAMED else ''}); {compared}"
     if optimizes:
         queue_again(disagreeing, stores, datetime.now(UTC))
@@ -46,4 +48,5 @@ def check_versions(stores: Stores, *, optimizes: bool) -> Iterator[HealthCheck]:
 
 def _named(disagreement: Disagreement) -> str:
     held = "missing" if disagreement.in_index is None else f"version {disagreement.in_index}"
-    return f"{disagreement.memory_id} of {disagreement.subject.key}: {held}, not {disagreement.in_catalog or 'erased'}"
+    whose = f"{disagreement.memory_id} ({disagreement.family}) of {disagreement.subject.key}"
+    return f"{whose}: {held}, not {disagreement.in_catalog or 'erased'}"

@@ -24,9 +24,9 @@ from stores.catalog.erasures import ErasureStore
 from stores.catalog.fact_pages import FactPages
 from stores.catalog.families import FamilyStore
 from stores.catalog.feedback import FeedbackStore
-from stores.catalog.index_jobs import Backlog, queue_jobs, read_jobs, read_versions, take_jobs
+from stores.catalog.index_jobs import Backlog, queue_jobs, read_jobs, take_jobs
 from stores.catalog.index_watches import IndexWatches
-from stores.catalog.indexed import read_family_versions
+from stores.catalog.indexed import read_family_versions, read_versions
 from stores.catalog.items import ItemStore
 from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
@@ -159,10 +159,10 @@ class Catalog(Store):
             return {}
         return {memory.id: memory for memory in self._memories(_BY_IDS, subject_parameters(subject) | {"ids": wanted})}
 
-    def versions(self, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
-        """Return where the subject's memories lie in the index, and at which versions they are, by memory."""
+    def versions(self, family: Family, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
+        """Return where what the subject has of a family lies in its index, and at which versions it is, by id."""
         with self._engine.connect() as connection:
-            return read_versions(connection, subject)
+            return read_versions(connection, family, subject)
 
     def versions_of(self, family: Family, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
         """Return the versions at which those are whose vectors lie in a family's index; what is gone is left out."""
@@ -318,9 +318,10 @@ class Catalog(Store):
         rows = self._rows(query.order_by(table.c.processed_at.desc()).limit(limit))
         return [(row.processed_at - row.arrived_at).total_seconds() for row in rows]
 
-    def count_index_jobs(self) -> int:
-        """Return how many memories the index has yet to be told of."""
-        return self._count(select(func.count()).select_from(tables.index_jobs))
+    def count_index_jobs(self, family: Family | None = None) -> int:
+        """Return of how much an index has yet to be told: that of one family, or all."""
+        query = select(func.count()).select_from(tables.index_jobs)
+        return self._count(query if family is None else query.where(tables.index_jobs.c.family == family))
 
     def arrivals(self, memory_ids: Sequence[uuid.UUID]) -> list[datetime]:
         """Return when the last turn of each of these memories arrived; of those that are gone, nothing."""

@@ -16,12 +16,12 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, delete, func, or_, select, update
 
 import stores.catalog.tables as tables
-from schema import MemoryType, Subject, index_key
+from schema import Subject
 from stores.catalog.changes import IndexJob
 from stores.catalog.index_watches import watch
 from stores.catalog.indexed import read_family_versions
 from stores.catalog.rows import from_row, subject_of
-from stores.catalog.statements import any_of, of_bound_subject, of_subject, subject_parameters, upsert
+from stores.catalog.statements import any_of, of_subject, upsert
 from stores.index.base import Family
 
 _JOBS = tables.index_jobs
@@ -31,9 +31,6 @@ _DELETE = delete(_JOBS).where(
 _TO_TAKE = select(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).order_by(_JOBS.c.memory_id).with_for_update()
 _PASS_OVER = update(_JOBS).where(_JOBS.c.memory_id.in_(any_of("ids"))).values(generation=_JOBS.c.generation + 1)
 _TAKE = _PASS_OVER.values(taken_at=bindparam("now"))
-_ALL_VERSIONS = select(tables.memories.c.id, tables.memories.c.type, tables.memories.c.version).where(
-    of_bound_subject(tables.memories)
-)
 
 
 @dataclass(frozen=True)
@@ -100,14 +97,6 @@ def mark_jobs_done(connection: Connection, jobs: Sequence[IndexJob]) -> dict[uui
     for family in Family:
         versions |= read_family_versions(connection, family, [job.memory_id for job in jobs if job.family is family])
     return versions
-
-
-def read_versions(connection: Connection, subject: Subject) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
-    """Return where a subject's memories lie in the index, and at which versions they are, by memory."""
-    return {
-        row.id: (index_key(subject.subject_id, MemoryType(row.type), row.id), row.version)
-        for row in connection.execute(_ALL_VERSIONS, subject_parameters(subject))
-    }
 
 
 def _taken(job: IndexJob, row: Row[Any] | None, now: datetime, patience: timedelta) -> int | None:

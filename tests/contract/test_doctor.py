@@ -99,8 +99,8 @@ def test_what_the_index_has_otherwise_than_the_catalog_is_named_and_told_again(s
 
         found = told(check_stores(settings, optimizes=False), "index versions")
         assert (found.status, "doctor --tend" in found.hint) == (HealthStatus.FAILED, True)
-        assert f"{behind.id} of {ANNA.key}: version 1, not 2" in found.found
-        assert f"{gone.id} of {ANNA.key}: version 1, not erased" in found.found
+        assert f"{behind.id} (memories) of {ANNA.key}: version 1, not 2" in found.found
+        assert f"{gone.id} (memories) of {ANNA.key}: version 1, not erased" in found.found
         assert str(same.id) not in found.found
         assert catalog.index_jobs() == []
 

@@ -17,7 +17,7 @@ from memory.agreement import disagreements, look_at_watched, queue_again
 from memory.indexing import index as tell
 from memory.indexing import index_all
 from schema import Memory, Status
-from stores.index.base import Entry, Index, Where
+from stores.index.base import Entry, Family, Index, Where
 from tests.contract.indexes import ANA, COMPARING, entry, opened, unit
 from tests.contract.pipeline import Worker
 
@@ -92,7 +92,7 @@ def test_an_index_that_is_ahead_of_a_catalog_that_was_restored_is_put_back(at: W
     ahead = memory.model_copy(update={"version": memory.version + 4, "status": Status.ARCHIVED})
     at.context.index.upsert([Entry.of(ahead, vector)])
 
-    queue_again(disagreements(memory.subject, at.context), at.context, datetime.now(UTC))
+    queue_again(disagreements(Family.MEMORIES, memory.subject, at.context), at.context, datetime.now(UTC))
     index_all(memory.subject, at.context)
 
     assert held(memory, at) == [Status.ACTIVE]
