@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -177,11 +177,16 @@ class Spool:
                         "UPDATE totals SET rejected = rejected - 1, rejected_bytes = rejected_bytes - ?", (size,)
                     )
 
-    def erase(self, is_meant: Callable[[Any], bool]) -> tuple[int, int]:
-        """Drop the turns that are meant, rejected ones too, each asked about as it came, a JSON value. Returns how many
-        went, and how many stay, because a producer is flushing just now."""
-        waiting = [turn for turn in self.oldest(_ALL) if is_meant(json.loads(turn.body))]
-        rejected = [turn for turn, _ in self.rejected(_ALL) if is_meant(json.loads(turn.body))]
+    def find(self, is_meant: Callable[[Any], bool]) -> frozenset[str]:
+        """Return the turns that are meant, rejected ones too, each asked about as it came, a JSON value."""
+        held = (*self.oldest(_ALL), *(turn for turn, _ in self.rejected(_ALL)))
+        return frozenset(turn.body for turn in held if is_meant(json.loads(turn.body)))
+
+    def erase(self, found: Collection[str]) -> tuple[int, int]:
+        """Drop turns that were found, where they still lie here. Returns how many went, and how many stay, because a
+        producer is flushing just now."""
+        waiting = [turn for turn in self.oldest(_ALL) if turn.body in found]
+        rejected = [turn for turn, _ in self.rejected(_ALL) if turn.body in found]
         with self.locked() as is_locked:
             if is_locked:
                 self.remove(waiting)

@@ -23,9 +23,9 @@ IsMeant = Callable[[str, Any], bool]
 """Gets a message's id, and a turn as it came."""
 
 
-def find_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> frozenset[str]:
-    """Return the ids of the messages, in the queue or in the hands of workers, whose turns are meant."""
-    return frozenset(id_ for id_, turn in _all(redis) if is_meant(turn))
+def find_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> dict[str, Any]:
+    """Return the turns, in the queue or in the hands of workers, that are meant, by the ids of their messages."""
+    return {id_: turn for id_, turn in _all(redis) if is_meant(turn)}
 
 
 def drop_messages(redis: Redis, is_meant: IsMeant) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -69,7 +69,7 @@ def forget_user(
     try:
         texts = _texts(subject, context) if check_files else set()
         scope = Scope.CONVERSATION if conversation else Scope.TURN if turn else Scope.SUBJECT
-        proof = _erase(subject, scope, conversation or turn or "", context, authored=authored)
+        proof = erase(subject, scope, conversation or turn or "", context, authored=authored)
         # Of a part of a subject only that may be gone which nothing else says.
         still = _texts(subject, context) if check_files else set()
     finally:
@@ -85,14 +85,19 @@ def forget_user(
         raise typer.Exit(1)
 
 
-def _erase(subject: Subject, scope: Scope, key: str, context: MemoryContext, *, authored: bool) -> Proof:
+def erase(subject: Subject, scope: Scope, key: str, context: MemoryContext, *, authored: bool) -> Proof:
+    """Erase a subject or a part of it, and what lay of it in this machine's spool when that was begun."""
+    is_meant = partial(is_turn_of, subject=subject, scope=scope, key=key)
+    # Before the erasure: what is said later stays.
+    with _spool(context.settings) as spool:
+        spooled = spool.find(is_meant) if spool else frozenset()
     now = datetime.now(UTC)
     if scope is Scope.SUBJECT:
         proof = erase_subject(subject, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS, authored=authored)
     else:
         proof, _ = erase_turns(subject, scope, key, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS)
-    is_meant = partial(is_turn_of, subject=subject, scope=scope, key=key)
-    proof.removed[_SPOOL], proof.left[_SPOOL] = _erase_spooled(context.settings, is_meant)
+    with _spool(context.settings) as spool:
+        proof.removed[_SPOOL], proof.left[_SPOOL] = spool.erase(spooled) if spool else (0, 0)
     proof.notes.append(
         "spools of other machines are theirs: what lies there, and was said more than "
         f"{context.settings.clock_tolerance_seconds:g} s before, is refused when it comes"
@@ -100,12 +105,15 @@ def _erase(subject: Subject, scope: Scope, key: str, context: MemoryContext, *, 
     return proof
 
 
-def _erase_spooled(settings: Settings, is_meant: Callable[[Any], bool]) -> tuple[int, int]:
-    if not settings.effective_spool_dir.exists():
-        return 0, 0
-    spool = Spool(settings.effective_spool_dir, max_turns=settings.spool_max_turns, max_bytes=settings.spool_max_bytes)
-    with closing(spool):
-        return spool.erase(is_meant)
+@contextmanager
+def _spool(settings: Settings) -> Iterator[Spool | None]:
+    """Hold the spool of this machine, if there is one."""
+    folder = settings.effective_spool_dir
+    if not folder.exists():
+        yield None
+        return
+    with closing(Spool(folder, max_turns=settings.spool_max_turns, max_bytes=settings.spool_max_bytes)) as spool:
+        yield spool
 
 
 def _texts(subject: Subject, context: MemoryContext) -> set[str]:

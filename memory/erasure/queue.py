@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from datetime import UTC, datetime
+from typing import Any, Final, cast
 
 from memory.context import MemoryContext
 from schema import Scope, Subject, Tombstone
@@ -20,24 +20,22 @@ _TENANT = "tenant_id"
 """The field of a turn that says whose tenant's it is."""
 _NAMES_SOMEBODY: Final = re.compile(r'"(?:user|subject)_id"\s*:\s*["\d]')
 """Where JSON says whose something is, backslashes left out: '"user_id": "anna"'."""
+_NOTED_SECONDS: Final = 7 * 86_400
+_BEFORE, _LATER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Erasure:
     """The part of an erasure outside of the catalog: what its tombstones name, and lay there when they were set.
 
-    `messages` are the ids of the plain messages that did. None where the erasure is finished after whoever began it was
-    killed: then what the subject said since, by its sender's clock, is left.
+    `waiting` are the ids of the plain messages and dead letters that did. An erasure `is_late` that is finished after
+    whoever began it was killed: then what came since is left.
     """
 
     subject: Subject
     tombstones: tuple[Tombstone, ...]
-    messages: frozenset[str] | None = None
-
-    @property
-    def is_late(self) -> bool:
-        """Return whether it is finished after whoever began it was killed."""
-        return self.messages is None
+    waiting: frozenset[str] = frozenset()
+    is_late: bool = True
 
     @property
     def whole(self) -> Tombstone | None:
@@ -49,29 +47,51 @@ class Erasure:
         return self._means(json.loads(parked.body), parked.arrived_at)
 
     def means_message(self, id_: str, turn: Any) -> bool:
-        """Return whether a plain message is meant: it lay in the queue before."""
-        return self._means(turn, _said_at(turn)) if self.messages is None else id_ in self.messages
+        """Return whether a plain message is meant: it lay in the queue before, or is the very turn."""
+        return id_ in self.waiting or self._means(turn, _LATER)
 
     def means_letter(self, letter: DeadLetter) -> bool:
         """Return whether a dead letter is meant: all there are, unless the erasure is late."""
-        return self._means(letter.turn, (_said_at(letter.turn) or letter.at) if self.is_late else None)
+        return letter.id in self.waiting or self._means(letter.turn, _LATER if self.is_late else _BEFORE)
 
-    def _means(self, turn: Any, came_at: datetime | None) -> bool:
+    def _means(self, turn: Any, came_at: datetime) -> bool:
         return is_turn_of(turn, self.subject) and any(
             is_turn_of(turn, self.subject, tombstone.scope, tombstone.key)
-            and (tombstone.scope is Scope.TURN or came_at is None or came_at <= tombstone.at)
+            and (tombstone.scope is Scope.TURN or came_at <= tombstone.at)
             for tombstone in self.tombstones
         )
 
 
 def begin_erasure(subject: Subject, scopes: Collection[tuple[Scope, str]], context: MemoryContext) -> Erasure:
-    """Return what an erasure of some parts of a subject means, as of now by the mailbox's clock."""
+    """Return what an erasure of some parts of a subject means, as of now by the mailbox's clock. Turns that are only in
+    plain messages by now, of which the mailbox knows nothing, are named one by one: a worker may have them in hand."""
+
+    def is_meant(turn: Any) -> bool:
+        return any(is_turn_of(turn, subject, scope, key) for scope, key in scopes)
+
     # Before the moment: a message that comes between is a later one.
-    messages = find_messages(
-        context.redis, lambda turn: any(is_turn_of(turn, subject, scope, key) for scope, key in scopes)
-    )
+    messages = find_messages(context.redis, is_meant)
+    letters = {letter.id for letter in read_dead_letters(context.redis) if is_meant(letter.turn)}
     now = context.mailbox.now()
-    return Erasure(subject, tuple(Tombstone(scope, key, now) for scope, key in scopes), messages)
+    on_their_way = _turn_ids(messages.values()) - context.mailbox.parked(subject).keys()
+    named = dict.fromkeys((*scopes, *((Scope.TURN, turn_id) for turn_id in sorted(on_their_way))))
+    waiting = frozenset(messages.keys() | letters)
+    if waiting:
+        # Whoever finishes it, if this process is killed, would not know them from what came since.
+        context.redis.sadd(_waiting_key(subject), *waiting)
+        context.redis.expire(_waiting_key(subject), _NOTED_SECONDS)
+    return Erasure(subject, tuple(Tombstone(scope, key, now) for scope, key in named), waiting, is_late=False)
+
+
+def late_erasure(subject: Subject, tombstones: Iterable[Tombstone], context: MemoryContext) -> Erasure:
+    """Return what an erasure means that is looked after when whoever began it may be dead."""
+    noted = cast(set[bytes], context.redis.smembers(_waiting_key(subject)))
+    return Erasure(subject, tuple(tombstones), frozenset(id_.decode() for id_ in noted))
+
+
+def forget_waiting(subject: Subject, context: MemoryContext) -> None:
+    """Drop the note of what lay in the queues when an erasure began: it has come to its end."""
+    context.redis.delete(_waiting_key(subject))
 
 
 def is_turn_of(turn: Any, subject: Subject, scope: Scope = Scope.SUBJECT, key: str = "") -> bool:
@@ -141,9 +161,10 @@ def _dead_letters(erasure: Erasure, context: MemoryContext) -> list[DeadLetter]:
     return [letter for letter in read_dead_letters(context.redis) if erasure.means_letter(letter)]
 
 
-def _said_at(turn: Any) -> datetime | None:
-    try:
-        said_at = datetime.fromisoformat(turn["occurred_at"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    return said_at if said_at.tzinfo else None
+def _waiting_key(subject: Subject) -> str:
+    return f"afterturn:erasure:{subject.key}:waiting"
+
+
+def _turn_ids(turns: Iterable[Any]) -> set[str]:
+    """Return the ids of those that name one: a document has none, nor what is no turn."""
+    return {turn["turn_id"] for turn in turns if isinstance(turn, dict) and isinstance(turn.get("turn_id"), str)}

@@ -29,7 +29,7 @@ from memory.erasure.proof import (
     look_again,
     rewrite_broker_file,
 )
-from memory.erasure.queue import Erasure, begin_erasure, drop_waiting
+from memory.erasure.queue import Erasure, begin_erasure, drop_waiting, forget_waiting, late_erasure
 from memory.events import announce_all, stream_key
 from memory.indexing import index_all
 from memory.leases import SubjectBusy, subject_lease
@@ -64,7 +64,6 @@ def erase_subject(
     proof, erasures = Proof(), context.catalog.erasures
     with subject_lease(subject, context, wait_seconds=wait_seconds, before_turns=True) as lease:
         erasure = begin_erasure(subject, [(Scope.SUBJECT, "")], context)
-        [tombstone] = erasure.tombstones
         line = AuditEntry(
             action=AuditAction.ERASED,
             **subject.model_dump(),
@@ -74,7 +73,7 @@ def erase_subject(
             policy_version=context.policy.version,
         )
         facts, vectors = graph_facts(subject, context), _count_vectors(subject, context)
-        rows, memories = erasures.wipe(subject, lease.token, tombstone, line)
+        rows, memories = erasures.wipe(subject, lease.token, erasure.tombstones, line)
         proof.removed |= {line_of(family): count for family, count in vectors.items()}
         proof.removed |= {f"catalog: {table}": count for table, count in rows.items() if count}
         _clear(erasure, lease, context, proof)
@@ -151,7 +150,7 @@ def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
     for subject, _ in context.catalog.tombstones.unfinished(limit):
         proof = Proof()
         with suppress(SubjectBusy, LeaseLost), subject_lease(subject, context) as lease:
-            erasure = Erasure(subject, tuple(context.catalog.tombstones.of(subject, unfinished=True)))
+            erasure = late_erasure(subject, context.catalog.tombstones.of(subject, unfinished=True), context)
             _clear(erasure, lease, context, proof)
             rewrite_broker_file(context, proof)
             look_again(erasure, context, proof)
@@ -166,7 +165,7 @@ def left_of_subject(subject: Subject, context: MemoryContext) -> dict[str, int]:
     """Count what there is now of a subject that was erased, everywhere: what is still there, and what came since."""
     proof = Proof()
     proof.left = {f"catalog: {table}": count for table, count in context.catalog.erasures.left(subject).items()}
-    look_again(Erasure(subject, tuple(context.catalog.tombstones.of(subject))), context, proof)
+    look_again(late_erasure(subject, context.catalog.tombstones.of(subject), context), context, proof)
     return proof.left
 
 
@@ -212,5 +211,6 @@ def _finish(erasure: Erasure, proof: Proof, context: MemoryContext, now: datetim
         )
     elif proof.is_over:
         context.catalog.tombstones.finish(erasure.subject, erasure.tombstones, now)
+        forget_waiting(erasure.subject, context)
     else:
         proof.notes.append("the fleet looks again within the hour, until nothing is left")

@@ -82,9 +82,9 @@ class ErasureStore(Store):
             }
 
     def wipe(
-        self, subject: Subject, fence: int, tombstone: Tombstone, line: AuditEntry
+        self, subject: Subject, fence: int, tombstones: Sequence[Tombstone], line: AuditEntry
     ) -> tuple[dict[str, int], list[Memory]]:
-        """Drop all that any table has of a subject, and leave a tombstone and one line in the audit. Return how many
+        """Drop all that any table has of a subject, and leave tombstones and one line in the audit. Return how many
         rows of which table went, and the memories, of which the index must yet be told. It goes on until
         `Tombstones.finish`.
 
@@ -104,7 +104,7 @@ class ErasureStore(Store):
             if held or documents_held:
                 raise UnderLegalHold(held, documents_held)
             beside = [job for family in BESIDE for job in deletions_of(connection, subject, family)]
-            write_tombstones(connection, subject, [tombstone])
+            write_tombstones(connection, subject, tombstones)
             if self._graph is not None:
                 self._graph.write_in_transaction(connection, (), memories)
             for table in _tables_about_subjects():

@@ -96,7 +96,7 @@ def test_what_gives_an_erased_user_a_right_goes_with_them(catalog: Catalog) -> N
     namesakes = issue("b", "globex", [Capability.READ], catalog, by="dora", now=NOW, user_id="anna")
     line = AuditEntry(action=AuditAction.ERASED, **ANNA.model_dump(), at=NOW, by="dora", reason="r", policy_version="p")
     tombstone = Tombstone(scope=Scope.SUBJECT, key="", at=NOW)
-    removed, _ = catalog.erasures.wipe(ANNA, 1, tombstone, line)
+    removed, _ = catalog.erasures.wipe(ANNA, 1, [tombstone], line)
     assert (removed["memberships"], removed["api_keys"]) == (1, 1)
     assert member_of(catalog, "anna") is None
     assert principal_of(hers.secret, catalog, now=NOW) is None

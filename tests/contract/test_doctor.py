@@ -117,7 +117,7 @@ def test_erasures_that_have_not_come_to_their_end_are_named(settings: Settings) 
     line = AuditEntry(action=AuditAction.ERASED, **ANNA.model_dump(), at=NOW, by="d", reason="r", policy_version="p")
     stone = Tombstone(Scope.SUBJECT, "", NOW)
     with closing(open_catalog(settings)) as catalog:
-        catalog.erasures.wipe(ANNA, 99, stone, line)
+        catalog.erasures.wipe(ANNA, 99, [stone], line)
         found = told(check_stores(settings, optimizes=False), "erasures")
         assert (found.status, "anna (tenant acme) since 2026-11-02" in found.found) == (HealthStatus.WARNING, True)
         reported, _ = fleet_report(settings.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"}))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from interfaces.cli.erasing import erase
+from memory.erasure.proof import Proof
 from memory.erasure.queue import is_turn_of
-from memory.erasure.subjects import erase_subject
-from schema import Turn
-from stores.queue import send_turn
-from stores.queued_turns import count_messages
+from memory.erasure.subjects import erase_subject, finish_erasures
+from producers.spool import Spool
+from schema import Scope, Turn
+from stores.dead_letters import read_dead_letters
+from stores.queue import INGEST_QUEUE, PUT_DOCUMENT, send_dead_letter, send_turn
+from stores.queued_turns import count_messages, find_messages
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import a_turn, subject
 
@@ -53,6 +58,75 @@ def test_what_is_said_while_an_erasure_is_under_way_is_remembered_whatever_its_s
     assert "walnuts" not in worker.everywhere(whose)
     monkeypatch.undo()
     erase_subject(whose, worker.context, by="dora", now=datetime.now(UTC))
+
+
+class Killed(BaseException):
+    """As if the process had died here."""
+
+
+def document_of(user: str, id_: str) -> dict[str, Any]:
+    return {"tenant_id": "acme", "subject_id": user, "document_id": id_, "content": "I have a boat", "actor": {}}
+
+
+@pytest.mark.parametrize("clock", [timedelta(seconds=-90), timedelta(hours=-2), timedelta(minutes=30)], ids=str)
+def test_an_erasure_that_is_finished_late_takes_what_waited_when_it_began_and_leaves_the_rest_whatever_clocks_say(
+    worker: Worker, anna: str, clock: timedelta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whose, celery, redis = subject(anna), worker.context.celery, worker.context.redis
+
+    def said(number: int) -> dict[str, Any]:
+        return a_turn(anna, number, "I have a cat") | {"occurred_at": (datetime.now(UTC) + clock).isoformat()}
+
+    def come(first: int) -> None:
+        send_turn(celery, Turn.model_validate(said(first)))
+        celery.send_task(PUT_DOCUMENT, [document_of(anna, f"d{first}")], queue=INGEST_QUEUE)
+        send_dead_letter(celery, reason="broken", turn_id=f"{anna}-{first + 1}", body=said(first + 1))
+        worker.park(said(first + 2))
+
+    def dies(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    worker.hear(anna, "I live in Lisbon")
+    come(10)
+    with monkeypatch.context() as deadly:
+        deadly.setattr("memory.erasure.subjects._clear", dies)
+        with pytest.raises(Killed):
+            erase_subject(whose, worker.context, by="dora", now=datetime.now(UTC))
+    come(20)
+
+    assert finish_erasures(worker.context, 100, datetime.now(UTC)) == 1
+
+    waiting = find_messages(redis, lambda turn: is_turn_of(turn, whose)).values()
+    assert {turn.get("turn_id", turn.get("document_id")) for turn in waiting} == {f"{anna}-20", "d20"}
+    letters = [letter.turn_id for letter in read_dead_letters(redis) if is_turn_of(letter.turn, whose)]
+    assert letters == [f"{anna}-21"]
+    assert worker.context.mailbox.parked(whose).keys() == {f"{anna}-22"}
+    assert redis.keys(f"afterturn:erasure:{whose.key}*") == []
+    worker.park(said(10), said(20))
+    worker.work(whose)
+    assert worker.outcomes(whose).keys() == {f"{anna}-20", f"{anna}-22"}, "one that was in hand brings nothing back"
+    erase_subject(whose, worker.context, by="dora", now=datetime.now(UTC))
+
+
+def test_a_command_takes_out_of_the_spool_what_lay_there_when_it_began(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whose, settings = subject(anna), worker.context.settings
+    before, after = (Turn.model_validate(a_turn(anna, number, "I have a cat")) for number in (1, 2))
+    with closing(Spool(settings.effective_spool_dir, max_turns=9, max_bytes=1_000_000)) as spool:
+        spool.put(before, 1.0)
+
+        def meanwhile(*arguments: Any, **named: Any) -> Proof:
+            proof = erase_subject(*arguments, **named)
+            spool.put(after, 1.0)
+            return proof
+
+        monkeypatch.setattr("interfaces.cli.erasing.erase_subject", meanwhile)
+        proof = erase(whose, Scope.SUBJECT, "", worker.context, authored=False)
+
+        assert [one.turn_id for one in spool.oldest(9)] == [after.turn_id]
+        assert (proof.removed["spool of this machine"], proof.left["spool of this machine"]) == (1, 0)
+        spool.erase(spool.find(lambda _: True))
 
 
 def test_a_message_that_a_worker_had_in_hand_brings_back_nothing_of_what_was_erased(worker: Worker, anna: str) -> None:

@@ -183,7 +183,7 @@ def test_what_is_erased_is_told_no_more_and_leaves_no_node(
 def test_a_subject_that_is_erased_has_no_facts(catalog: Catalog, graph: Graph) -> None:
     keep(catalog, FAMILY, stating("t1", ("Lena", "lives in", "Rome"), whose=BERT))
     line = AuditEntry(action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
-    catalog.erasures.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
+    catalog.erasures.wipe(ANNA, 99, [Tombstone(Scope.SUBJECT, "", NOW)], line)
     assert graph.about(ANNA, ["Lena", "User", "Graz"], hops=3) == []
     assert len(told(graph, BERT, "Lena")) == 1
 
@@ -237,7 +237,7 @@ def test_a_graph_that_was_switched_off_meanwhile_is_made_what_the_catalog_is(
     line = AuditEntry(
         action=AuditAction.ERASED, **ANNA.model_dump(), at=NOW, by="dora", reason="erased", policy_version="p"
     )
-    catalog.erasures.wipe(ANNA, 11, Tombstone(Scope.SUBJECT, "", NOW), line)
+    catalog.erasures.wipe(ANNA, 11, [Tombstone(Scope.SUBJECT, "", NOW)], line)
     assert graph.facts(ANNA) == []
 
 

@@ -73,13 +73,13 @@ def test_what_the_index_of_another_family_lost_or_has_at_another_version_is_name
     assert told_versions(at).status is HealthStatus.OK
 
     index.upsert([replace(entry, version=second.version + 1)])
-    assert f"{second.id} ({family}) of" in told_versions(at, tend=True).found
+    assert f"{second.id} ({family}) of" in told_versions(at, optimizes=True).found
     index_all(subject(anna), at.context)
     assert_in_order(at, subject(anna))
 
 
-def told_versions(worker: Worker, *, tend: bool = False) -> HealthCheck:
-    [check] = check_versions(worker.context, tend=tend)
+def told_versions(worker: Worker, *, optimizes: bool = False) -> HealthCheck:
+    [check] = check_versions(worker.context, optimizes=optimizes)
     return check
 
 

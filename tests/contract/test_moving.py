@@ -82,7 +82,7 @@ def test_what_is_written_while_it_runs_and_after_is_in_the_new_index_too(old: St
 def test_a_subject_that_is_erased_meanwhile_is_in_neither(old: Stores, new: Stores) -> None:
     reindex(new)
     line = AuditEntry(action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
-    old.catalog.erasures.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
+    old.catalog.erasures.wipe(ANNA, 99, [Tombstone(Scope.SUBJECT, "", NOW)], line)
     catch_up(new)
     assert held(new, ANNA) == set()
     assert held(new, BERT) == ids(new, BERT)
@@ -165,7 +165,7 @@ def test_what_was_erased_since_a_move_was_given_up_is_not_in_its_index_when_it_i
     gone = a_memory("t0")
     old.catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(gone,)))
     line = AuditEntry(action=AuditAction.DELETED, **BERT.model_dump(), at=NOW, by="o", reason="r", policy_version="p")
-    old.catalog.erasures.wipe(BERT, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
+    old.catalog.erasures.wipe(BERT, 99, [Tombstone(Scope.SUBJECT, "", NOW)], line)
     assert reindex(new) == 5
     assert held(new, ANNA) == ids(new, ANNA)
     assert held(new, BERT) == set()
@@ -299,7 +299,7 @@ def test_a_move_that_is_given_up_leaves_nothing_in_the_index_that_serves_of_what
         line = AuditEntry(
             action=AuditAction.DELETED, **ANNA.model_dump(), at=NOW, by="o", reason="r", policy_version="p"
         )
-        old.catalog.erasures.wipe(ANNA, 99, Tombstone(Scope.SUBJECT, "", NOW), line)
+        old.catalog.erasures.wipe(ANNA, 99, [Tombstone(Scope.SUBJECT, "", NOW)], line)
         index_all(ANNA, old)
         upsert(family, items, stores)
         raise ConnectionError
