@@ -29,6 +29,7 @@ from redis.exceptions import (
 )
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.lock import Lock
 from redis.retry import Retry
 
 from schema.errors import BrokerOutage, BrokerRefused, BrokerRejected
@@ -149,17 +150,37 @@ def open_redis(settings: Settings, *, timeout: float = 5.0, retries: int = 3) ->
 
 
 @contextmanager
-def try_lock(redis: Redis, name: str, seconds: float) -> Iterator[bool]:
-    """Yield whether a lock of the fleet's was free, and hold it then until the block ends, or for `seconds` at most:
-    whoever is killed, or takes longer, holds up nobody."""
+def try_lock(redis: Redis, name: str, seconds: float) -> Iterator[FleetLock | None]:
+    """Yield a lock of the fleet's, held until the block ends, or for `seconds` since it was last renewed: whoever is
+    killed, or does not renew it, holds up nobody. None where another holds it."""
     lock = redis.lock(name, timeout=seconds, thread_local=False)
-    is_held = lock.acquire(blocking=False)
+    if not lock.acquire(blocking=False):
+        yield None
+        return
     try:
-        yield is_held
+        yield FleetLock(lock)
     finally:
-        if is_held:
-            with suppress(LockError):
-                lock.release()
+        with suppress(LockError):
+            lock.release()
+
+
+class FleetLock:
+    """A lock that this process holds in the fleet, or held: it may have run out."""
+
+    def __init__(self, lock: Lock) -> None:
+        self._lock = lock
+
+    def renew(self) -> bool:
+        """Hold it for as long again; False where it has run out.
+
+        Raises:
+            BrokerFailed: Redis is away, or refuses.
+        """
+        try:
+            self._lock.reacquire()
+        except LockError:
+            return False
+        return True
 
 
 LONGEST_BLOCK_SECONDS: Final = 20.0

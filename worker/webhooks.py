@@ -49,8 +49,8 @@ def send_waiting(endpoint_id: str, context: WorkerContext) -> None:
     """Send what waits for an endpoint, unless another worker does."""
     settings = context.settings
     outgoing = Outgoing(settings.webhook_networks, settings.webhook_timeout_seconds)
-    with try_lock(context.redis, f"afterturn:webhook:{endpoint_id}", _CLAIM_SECONDS) as is_alone:
-        if is_alone:
+    with try_lock(context.redis, f"afterturn:webhook:{endpoint_id}", _CLAIM_SECONDS) as lock:
+        if lock is not None:
             send_due(endpoint_id, context, outgoing, until=time.monotonic() + _RUN_SECONDS)
 
 

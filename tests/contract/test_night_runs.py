@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,6 +16,7 @@ from stores.catalog import Changes, Claim, ClaimLost, NightRun
 from stores.queue import NIGHTLY_QUEUE
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import subject
+from worker.context import WorkerContext
 from worker.nights.base import Job, Plan
 from worker.nights.consolidate import condense_at_once
 from worker.nights.forget import FORGET
@@ -310,6 +311,41 @@ def test_a_user_who_goes_on_and_on_is_asked_for_once_until_somebody_begins(worke
     for number, said in enumerate(MANY):
         hasty.hear(anna, said.replace("yesterday", "two days ago"), first=10 + number)
     assert waiting(worker) == 2
+
+
+class Clock:
+    """In the place of the module `time`."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_plan_that_takes_long_stays_the_only_one_of_its_subject_or_ends(
+    worker: Worker, anna: str, is_lost: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whose, redis, clock = subject(anna), worker.context.redis, Clock()
+    lock, seconds = f"afterturn:night:planning:{{{whose.key}}}", worker.context.settings.turn_deadline_seconds
+    left: list[int] = []
+
+    def plan(_: Subject, context: WorkerContext, __: datetime) -> Plan:
+        clock.now += seconds / 2
+        redis.set(lock, "another") if is_lost else redis.pexpire(lock, round(seconds * 500))
+        context.rest()
+        left.append(redis.pttl(lock))
+        return Plan((), (), {})
+
+    monkeypatch.setattr("worker.nights.subject_run.time", clock)
+    job = Job("consolidate", lambda *_: True, plan, ahead=True)
+    try:
+        with pytest.raises(Busy) if is_lost else nullcontext():
+            run_for_subject(whose, job, worker.context, worker.leases, NOW)
+    finally:
+        redis.delete(lock)
+    assert [one > seconds * 900 for one in left] == ([] if is_lost else [True])
 
 
 def test_two_workers_never_plan_for_one_subject_at_a_time(worker: Worker, anna: str) -> None:

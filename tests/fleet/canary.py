@@ -157,7 +157,7 @@ MUTATIONS = (
     Mutation(
         "two workers plan for one subject at a time",
         "worker/nights/subject_run.py",
-        "        if not is_alone:\n            raise Busy\n",
+        "        if lock is None:\n            raise Busy\n",
         "",
         ("tests/contract/test_night_runs.py",),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from memory.spending import spending
 from schema import Subject
 from schema.errors import ConcurrentChange, StaleFence, Transient
 from stores.mailbox import Lease
-from stores.redis import try_lock
+from stores.redis import FleetLock, try_lock
 from worker.context import WorkerContext
 from worker.nights.base import Job, Plan
 from worker.nights.throttle import Pace
@@ -24,6 +25,27 @@ _PLANNING = "afterturn:night:planning:"
 
 class Busy(Transient):
     """The subject has turns pending or in work: they go first."""
+
+
+class _Resting:
+    """Rests between the steps of a plan, and keeps the lock under which it is made, however long it takes."""
+
+    def __init__(self, pace: Pace, lock: FleetLock, seconds: float) -> None:
+        self._pace, self._lock = pace, lock
+        self._renew_after = seconds / 3
+        self._renewed_at = time.monotonic()
+
+    def rest(self) -> None:
+        """Rest, and renew the lock where a third of its time has passed.
+
+        Raises:
+            Busy: it has run out, and another worker may plan for the subject by now.
+        """
+        self._pace.rest()
+        if time.monotonic() - self._renewed_at > self._renew_after:
+            if not self._lock.renew():
+                raise Busy
+            self._renewed_at = time.monotonic()
 
 
 @spending("night")
@@ -43,10 +65,10 @@ def run_for_subject(
             return _written(job.plan(subject, context, now), lease, context)
     # A plan that is made ahead may be large: one worker of the fleet at a time makes one for a subject.
     name, seconds = f"{_PLANNING}{{{subject.key}}}", context.settings.turn_deadline_seconds
-    with try_lock(context.redis, name, seconds) as is_alone:
-        if not is_alone:
+    with try_lock(context.redis, name, seconds) as lock:
+        if lock is None:
             raise Busy
-        rest = Pace(leases).rest
+        rest = _Resting(Pace(leases), lock, seconds).rest
         plan = job.plan(subject, replace(context, rest=rest), now)
         for changes in plan.changes if plan.steps else ():
             rest()
