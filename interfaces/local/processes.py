@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schema.errors import OperatorError
+from schema.errors import OperatorError, Transient
 
 _GRACE_SECONDS = 30.0
 _SHORTEST_LIFE = 5.0
@@ -23,6 +23,10 @@ _PATIENCE_SECONDS = 600.0
 
 class ProcessKeepsDying(OperatorError):
     """A process of the fleet dies as soon as it starts. The message has the end of its log."""
+
+
+class ProcessKeepsFailing(Transient):
+    """A process of the fleet ends again and again for a reason that may pass. The message has the end of its log."""
 
 
 @dataclass
@@ -58,8 +62,8 @@ class Supervised:
         is started after a pause, longer each time.
 
         Raises:
-            ProcessKeepsDying: it refused to begin, or died three times in a row within seconds of its start; for ten
-                minutes, where that may pass.
+            ProcessKeepsDying: it refused to begin, or died three times in a row within seconds of its start.
+            ProcessKeepsFailing: it did so for ten minutes, for a reason that may pass.
         """
         if self._process is None or self._process.poll() is None:
             return False
@@ -81,10 +85,11 @@ class Supervised:
             self._fast_deaths += 1
         if code == _COULD_NOT_BEGIN:
             raise ProcessKeepsDying(f"the {self.name} refuses to begin:\n{self._end_of_log(1)}")
-        may_pass = code == _TRY_AGAIN and now - self._failing_since < _PATIENCE_SECONDS
-        if self._fast_deaths >= _FAST_DEATHS and not may_pass:
-            raise ProcessKeepsDying(f"the {self.name} does not stay up; the end of {self.log}:\n{self._end_of_log(12)}")
-        if code != _TRY_AGAIN or not self._fast_deaths:
+        may_pass = code == _TRY_AGAIN
+        if self._fast_deaths >= _FAST_DEATHS and not (may_pass and now - self._failing_since < _PATIENCE_SECONDS):
+            message = f"the {self.name} does not stay up; the end of {self.log}:\n{self._end_of_log(12)}"
+            raise ProcessKeepsFailing(message) if may_pass else ProcessKeepsDying(message)
+        if not may_pass or not self._fast_deaths:
             return 0.0
         return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (self._fast_deaths - 1))
 

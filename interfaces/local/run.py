@@ -73,6 +73,7 @@ def run(settings: Settings, file: Path | None, *, once: bool, console: Console) 
     Raises:
         DataFolderUnavailable, BrokerUnavailable, ProcessKeepsDying, CatalogUnavailable: something cannot start; the
             message says what to do.
+        ProcessKeepsFailing: the same, and it may succeed later with nothing changed.
     """
     load_policy()
     signal.signal(signal.SIGTERM, _interrupt)

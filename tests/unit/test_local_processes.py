@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from interfaces.local.processes import ProcessKeepsDying, Supervised
+from schema.errors import AfterturnError, exit_code_of
 
 _UNTIL_THERE = """
 import pathlib, sys, time
@@ -72,10 +73,11 @@ def test_one_that_keeps_dying_is_given_up(started: Supervised) -> None:
 
 
 @pytest.mark.parametrize("code", [1])
-def test_one_that_may_succeed_later_is_given_up_too_when_it_never_does(
+def test_one_that_may_succeed_later_is_given_up_too_when_it_never_does_and_nothing_needs_to_be_mended(
     started: Supervised, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("interfaces.local.processes._PATIENCE_SECONDS", 0.0)
-    with pytest.raises(ProcessKeepsDying, match="does not stay up"):
+    with pytest.raises(AfterturnError, match="does not stay up") as given_up:
         for _ in range(3):
             restart(started)
+    assert exit_code_of(given_up.value) == 1
