@@ -121,11 +121,11 @@ licences: $(INSTALLED) ## List the licence of every locked package; fails where 
 	$(BIN)/python -m tests.supply_chain licences
 
 # B608 takes every statement with a constant in it for an injection; values are always bound.
-audit: licences ## Look for insecure code, secrets that nobody has looked at, forbidden licences
+audit: licences ## Look for insecure code, secrets that nobody has looked at, forbidden licences, known vulnerabilities
 	$(BIN)/bandit -q -r interfaces memory policies producers recall schema stores worker clients/python -ll -s B608 -x '*/tests/*'
 	@# 3: what is known stands in other lines than before, and the list was brought up to date.
 	$(BIN)/detect-secrets-hook --baseline .secrets.baseline $$(git ls-files) || [ $$? -eq 3 ]
-	@echo "not looked for: known holes of dependencies; what knows them is asked over the network (pip-audit, osv-scanner)"
+	$(BIN)/python -m tests.supply_chain vulnerabilities
 
 clean: ## Remove the environment and caches, not the data
 	rm -rf $(VENV) .venv-llm .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

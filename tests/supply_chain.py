@@ -2,8 +2,9 @@
 
     python -m tests.supply_chain sbom afterturn.cdx.json
     python -m tests.supply_chain licences
+    python -m tests.supply_chain vulnerabilities
 
-Both read `requirements.lock`, which the image is installed from, the metadata of what is installed here, and what is
+All read `requirements.lock`, which the image is installed from, the metadata of what is installed here, and what is
 `VENDORED`.
 """
 
@@ -19,6 +20,7 @@ from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
+from urllib.request import Request, urlopen
 
 import typer
 import yaml
@@ -115,6 +117,8 @@ VENDORED = (
 """What the pages have of others, without a package manager: `dist/htmx.min.js`, `dist/ext/hx-sse.min.js` and
 `css/pico.min.css` of the packages."""
 
+OSV = "https://api.osv.dev/v1/querybatch"
+_SECONDS = 20.0
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?: *; *([^\\]+))?", re.MULTILINE)
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
@@ -202,6 +206,28 @@ def bill(packages: list[Package]) -> dict[str, Any]:
     }
 
 
+def vulnerable(packages: list[Package], url: str = OSV) -> list[str]:
+    """Return a line for each locked or vendored package that OSV, a public list, knows a vulnerability of.
+
+    Raises:
+        OSError: the list cannot be reached, or refuses.
+        ValueError: what answers there is no such list.
+    """
+    components = [*map(_component, packages), *map(_vendored_component, VENDORED)]
+    purls = [str(component["purl"]) for component in components]
+    query = json.dumps({"queries": [{"package": {"purl": purl}} for purl in purls]}).encode()
+    with urlopen(Request(url, query, {"Content-Type": "application/json"}), timeout=_SECONDS) as answer:
+        found = json.load(answer)
+    results = found.get("results") if isinstance(found, dict) else None
+    if not isinstance(results, list) or len(results) != len(purls):
+        raise ValueError("it answers with something else")
+    return [
+        f"{purl}: {', '.join(str(one['id']) for one in result['vulns'])}"
+        for purl, result in zip(purls, results, strict=True)
+        if result.get("vulns")
+    ]
+
+
 def _component(package: Package) -> dict[str, Any]:
     purl = f"pkg:pypi/{package.name}@{package.version}"
     licence = licence_of(package.name)
@@ -269,6 +295,21 @@ def licences() -> None:
         typer.echo(f"{one.licence:40} {one.npm} {one.version} ({', '.join(one.files)})")
     if lines := list(refused(packages)):
         sys.exit("may not be used, or nobody has looked (tests/supply_chain.py, ALLOWED):\n" + "\n".join(lines))
+
+
+@app.command()
+def vulnerabilities(url: Annotated[str, typer.Option(help="Of OSV, or a mirror of it.")] = OSV) -> None:
+    """Name what is locked that has a known vulnerability; the exit code is 1 then. Where the list cannot be had, say
+    so: that is no reason to fail, and none to be at ease."""
+    packages = locked()
+    try:
+        lines = vulnerable(packages, url)
+    except (OSError, ValueError) as error:
+        typer.echo(f"NOT LOOKED FOR: known vulnerabilities of dependencies, for {url} cannot be asked ({error})")
+        return
+    if lines:
+        sys.exit("known vulnerabilities (https://osv.dev tells more):\n" + "\n".join(lines))
+    typer.echo(f"no known vulnerability of {len(packages) + len(VENDORED)} packages, says {url}")
 
 
 if __name__ == "__main__":

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tomllib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from typer.testing import CliRunner
 
-from tests.supply_chain import ROOT, STATIC, VENDORED, bill, is_allowed, locked, refused
+from tests.conftest import free_port
+from tests.supply_chain import ROOT, STATIC, VENDORED, app, bill, is_allowed, locked, refused, vulnerable
 
 LOCKS = ROOT / "locks"
 OURS = {"pages.css", "pages.js", "icon.svg"}
@@ -42,6 +48,47 @@ def test_the_same_lock_makes_the_same_bill() -> None:
 
 def test_every_locked_package_may_be_used() -> None:
     assert [line for line in refused(locked()) if "not installed here" not in line] == []
+
+
+class Osv(BaseHTTPRequestHandler):
+    """In the place of OSV: knows two vulnerabilities of one of our packages."""
+
+    status = 200
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
+        named = [query["package"]["purl"].startswith("pkg:pypi/redis@") for query in asked]
+        answer = {"results": [{"vulns": [{"id": "GHSA-1"}, {"id": "PYSEC-2"}]} if one else {} for one in named]}
+        self.send_response(self.status)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer).encode())
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def osv() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Osv) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/v1/querybatch"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_known_vulnerability_of_what_is_locked_is_named_and_fails(osv: str) -> None:
+    [redis] = [package for package in locked() if package.name == "redis"]
+    told = CliRunner().invoke(app, ["vulnerabilities", "--url", osv])
+    assert (told.exit_code, f"pkg:pypi/redis@{redis.version}: GHSA-1, PYSEC-2" in told.output) == (1, True)
+    assert vulnerable([package for package in locked() if package.name != "redis"], osv) == []
+
+
+def test_where_nobody_can_be_asked_for_vulnerabilities_that_is_said(osv: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Osv, "status", 503)
+    for url in (osv, f"http://127.0.0.1:{free_port()}/"):
+        told = CliRunner().invoke(app, ["vulnerabilities", "--url", url])
+        assert (told.exit_code, "NOT LOOKED FOR" in told.output) == (0, True)
 
 
 @pytest.mark.parametrize(
