@@ -213,12 +213,23 @@ def test_where_the_rules_are_to_answer_for_a_model_that_is_away_they_condense_to
     assert len(only(worker.known(subject(anna))).consolidated_from) == 2
 
 
+class SlowClock:
+    """In the place of the module `time`: a day has passed at each look at it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 86_400
+        return self.now
+
+
 def test_a_model_that_is_slow_is_asked_no_longer_than_a_hand_may_be_silent_and_the_rest_is_done_later(
-    worker: Worker, anna: str
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.hear(anna, *SAID, "I painted the kitchen blue yesterday", "I painted the kitchen door green yesterday")
-    hasty = worker.context.settings.model_copy(update={"turn_deadline_seconds": 0})
-    nights = [night(worker.with_parts(settings=hasty), subject(anna)) for _ in range(3)]
+    monkeypatch.setattr("worker.nights.consolidate.time", SlowClock())
+    nights = [night(worker, subject(anna)) for _ in range(3)]
     assert [plan and plan.counts().get("consolidate") for plan in nights] == [1, 1, None]
 
 
