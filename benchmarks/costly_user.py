@@ -22,18 +22,16 @@ from typing import Annotated
 import typer
 from redis import Redis
 from rich.console import Console
-from sqlalchemy import select
 
 from benchmarks.processes import running, wait_for
 from interfaces.local.broker import embedded_broker
 from interfaces.local.progress import percentile
 from producers import Producer
 from schema.settings import Settings, load_settings
-from stores.catalog import Catalog, open_catalog, tables
-from stores.catalog.engine import create_catalog_engine
+from stores.catalog import Catalog, open_catalog
 from stores.queue import create_celery, open_mailbox, request_condensing
 from tests.conftest import free_port
-from tests.fleet.costly import COSTLY, fill, turn
+from tests.fleet.costly import COSTLY, fill, lags_of_others, turn
 
 console = Console()
 _OTHERS = 200
@@ -93,19 +91,7 @@ def _round(
                 request_condensing(celery, COSTLY)
             producer.enqueue(turn(user, next(numbers)))
         wait_for(lambda: mailbox.pending_subjects() == 0 and sum(catalog.count_turns().values()) - before >= len(due))
-    return _lags_of_others(settings, since)
-
-
-def _lags_of_others(settings: Settings, since: datetime) -> list[float]:
-    ledger = tables.ledger
-    query = select(ledger.c.arrived_at, ledger.c.processed_at).where(
-        ledger.c.processed_at >= since, ledger.c.subject_id != COSTLY.subject_id
-    )
-    engine = create_catalog_engine(settings.effective_catalog_url)
-    with closing(engine.connect()) as connection:
-        lags = [(row.processed_at - row.arrived_at).total_seconds() for row in connection.execute(query)]
-    engine.dispose()
-    return lags
+    return lags_of_others(settings, since)
 
 
 if __name__ == "__main__":

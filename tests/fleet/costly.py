@@ -9,11 +9,14 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sqlalchemy import select
+
 from memory.context import open_memory
 from memory.publish import publish
 from schema import Kind, Memory, MemoryType, Subject
 from schema.settings import Settings
-from stores.catalog import Changes
+from stores.catalog import Changes, tables
+from stores.catalog.engine import create_catalog_engine
 
 COSTLY = Subject(tenant_id="acme", subject_id="costly")
 _A_COMMIT = 500
@@ -59,6 +62,20 @@ def fill(settings: Settings, number: int) -> None:
             some = tuple(life[begin : begin + _A_COMMIT])
             changes = Changes(COSTLY, datetime.now(UTC), created=some)
             publish(changes, {memory.id: vectors[memory.summary] for memory in some}, context)
+
+
+def lags_of_others(settings: Settings, since: datetime) -> list[float]:
+    """Return the seconds from arrival to commit of the others' turns that were committed since a moment, shortest
+    first."""
+    ledger = tables.ledger
+    query = select(ledger.c.arrived_at, ledger.c.processed_at).where(
+        ledger.c.processed_at >= since, ledger.c.subject_id != COSTLY.subject_id
+    )
+    engine = create_catalog_engine(settings.effective_catalog_url)
+    with closing(engine.connect()) as connection:
+        lags = [(row.processed_at - row.arrived_at).total_seconds() for row in connection.execute(query)]
+    engine.dispose()
+    return sorted(lags)
 
 
 def turn(user: str, number: int) -> dict[str, Any]:
