@@ -72,7 +72,7 @@ test-llm: $(INSTALLED) ## Run the tests on a real, tiny language model; builds l
 soak: $(INSTALLED) ## Let everything go wrong that may, MINUTES long (10), and count what was lost (SEED=7 for the same chance)
 	$(BIN)/python -m tests.fleet.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
-canary: $(INSTALLED) ## Break promises of the product on purpose: the tests must notice each (about 8 minutes)
+canary: $(INSTALLED) ## Break promises of the product on purpose: the tests must notice each (about 12 minutes)
 	$(BIN)/python -m tests.fleet.canary
 
 fuzz: $(INSTALLED) ## Look for a turn that breaks admission or extraction, SECONDS long (60)

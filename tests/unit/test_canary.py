@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fleet.canary import MUTATIONS, Mutation, left_out
+from tests.fleet.canary import MUTATIONS, left_out
+from tests.fleet.mutation import Mutation
 
 ROOT = Path(__file__).parents[2]
 
