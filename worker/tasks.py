@@ -304,7 +304,7 @@ def sweep() -> None:
     jobs = context.catalog.index_jobs(besides=in_work)
     with spending("repair"):
         index(jobs, context)
-    look_at_watched(context, now, limit=_SUBJECTS_A_SWEEP)
     observe_searchable([at.timestamp() for at in context.catalog.arrivals([job.memory_id for job in jobs])])
     for endpoint_id in context.catalog.webhooks.due(now, _ENDPOINTS_A_SWEEP):
         request_webhooks(app, endpoint_id)
+    look_at_watched(context, now, limit=_SUBJECTS_A_SWEEP)
