@@ -16,6 +16,10 @@ from memory.publish import publish
 from policies.merge import supersede
 from schema import Memory, Turn
 from stores.catalog import Changes
+from stores.catalog.changes import index_job
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.index_watches import FIRST_LOOK, watch
+from stores.index.base import Entry
 from stores.queue import NIGHTLY_QUEUE, send_turn
 from tests.contract.catalogs import a_memory
 from tests.erasing import erase_memory
@@ -33,6 +37,22 @@ _PATIENCE = 40.0
 def fleet(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
     with closing(Fleet(broker_url, tmp_path, **ORACLE)) as fleet:
         yield fleet
+
+
+def test_what_is_watched_and_was_told_late_is_put_right_by_the_sweep(fleet: Fleet) -> None:
+    """As if a request that hung had brought back an erased memory behind all others."""
+    memory, stores = a_memory("t1", subject("anna")), fleet.stores
+    [vector] = stores.embedder.embed([memory.summary])
+    stores.index.upsert([Entry.of(memory, vector)])
+    engine = create_catalog_engine(fleet.settings.effective_catalog_url)
+    with engine.begin() as connection:
+        watch(connection, [index_job(memory, "upsert", 1)], datetime.now(UTC) - 2 * FIRST_LOOK)
+    engine.dispose()
+    fleet.start("beat")
+    fleet.start_worker()
+    wait_until(
+        lambda: stores.index.fetch(memory.subject, [memory.index_key]) == [], "what came back is gone", _PATIENCE
+    )
 
 
 def is_stopped(process: Process) -> bool:
