@@ -162,7 +162,7 @@ def _dead_letters(erasure: Erasure, context: MemoryContext) -> list[DeadLetter]:
 
 
 def _waiting_key(subject: Subject) -> str:
-    return f"afterturn:erasure:{subject.key}:waiting"
+    return f"afterturn:erasure:{{{subject.key}}}:waiting"
 
 
 def _turn_ids(turns: Iterable[Any]) -> set[str]:
