@@ -97,7 +97,7 @@ flower: $(INSTALLED) ## Inspect the running fleet in a browser at http://127.0.0
 	@exec $(BIN)/celery -A worker.app flower --address=127.0.0.1 --port=5555
 
 # What runs, by the names of pyproject.toml: each has a lock of its own, and all of them together are the image's.
-EXTRAS := rules fleet local postgres bedrock openai s3vectors qdrant weaviate service documents otel
+EXTRAS := rules fleet multilingual local postgres bedrock openai s3vectors qdrant weaviate service documents otel
 ALL_EXTRAS := $(foreach extra,$(EXTRAS),--extra $(extra))
 COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --custom-compile-command "make lock"
 

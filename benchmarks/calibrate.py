@@ -113,17 +113,18 @@ def choose(groups: Groups) -> Thresholds:
     precision = np.where(found, recall / np.where(found, recall + false_alarm, 1.0), 1.0)
     stays = np.minimum.accumulate(precision[::-1])[::-1]
     chosen = {name: _GRID[recall >= least].max() for name, least in RECALL.items()}
-    chosen |= {name: _GRID[stays >= least].min() for name, least in PRECISION.items()}
+    chosen |= {name: _GRID[stays >= least].min(initial=float(_GRID[-1])) for name, least in PRECISION.items()}
     return Thresholds.model_validate(chosen)
 
 
 def intervals(groups: Groups) -> dict[str, tuple[float, float]]:
     """Between which values each threshold falls in nine of ten resamplings of the pairs (bootstrap)."""
     random = np.random.default_rng(0)
-    drawn = [
-        choose({group: np.sort(random.choice(cosines, len(cosines))) for group, cosines in groups.items()}).model_dump()
+    resampled = (
+        choose({group: np.sort(random.choice(cosines, len(cosines))) for group, cosines in groups.items()})
         for _ in track(range(RESAMPLES), description="Resampling")
-    ]
+    )
+    drawn = [thresholds.model_dump(exclude_none=True) for thresholds in resampled]
     ends = {name: np.quantile([draw[name] for draw in drawn], (0.05, 0.95)) for name in drawn[0]}
     return {name: (float(low), float(high)) for name, (low, high) in ends.items()}
 
@@ -151,7 +152,7 @@ def chosen_rows(groups: Groups, thresholds: Thresholds, in_code: Thresholds | No
     recall, false_alarm = rates(groups, "same"), rates(groups, "different")
     between = intervals(groups)
     rows = []
-    for name, value in thresholds.model_dump().items():
+    for name, value in thresholds.model_dump(exclude_none=True).items():
         at = int(np.argmin(np.abs(_GRID - value)))
         precision = recall[at] / (recall[at] + false_alarm[at])
         low, high = between[name]
@@ -243,7 +244,7 @@ def main(
     console.print(_shown("Cosines", DISTRIBUTION_HEAD, distributed))
     if embedder.thresholds is None:
         console.print("To use this embedder, set what was chosen:")
-        for name, value in thresholds.model_dump().items():
+        for name, value in thresholds.model_dump(exclude_none=True).items():
             console.print(f"{variable_of(name)}={value:.2f}")
     if out is not None:
         out.write_text(page(embedder, groups, chosen, distributed, out), encoding="utf-8")

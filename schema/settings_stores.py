@@ -14,7 +14,7 @@ from schema.urls import http_url
 
 _PLUGIN = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
 _EXTRACTOR = rf"^(rules|llm|{_PLUGIN})$"
-_EMBEDDER = rf"^(minilm|onnx|bedrock|openai|{_PLUGIN})$"
+_EMBEDDER = rf"^(minilm|multilingual|onnx|bedrock|openai|{_PLUGIN})$"
 _LLM = rf"^(none|bedrock|openai|{_PLUGIN})$"
 
 
@@ -73,8 +73,8 @@ class StoreSettings(BaseSettings):
     )
     embedder: Annotated[str, Field(pattern=_EMBEDDER)] = Field(
         "minilm",
-        description="what makes vectors of summaries: minilm, onnx (a folder), bedrock, openai (any endpoint that "
-        "speaks its protocol), or package.module:function of your own",
+        description="what makes vectors of summaries: minilm (English), multilingual, onnx (a folder), bedrock, openai "
+        "(any endpoint that speaks its protocol), or package.module:function of your own",
     )
     embedder_model: str | None = Field(
         None, description="the embedder's model: with onnx its folder; unset: Titan V2 with bedrock; openai needs one"
@@ -94,7 +94,8 @@ class StoreSettings(BaseSettings):
         None, description="how vectors of tokens become one with onnx; unset: as the folder says, else mean"
     )
     embedder_prefix: str = Field(
-        "", description='what the embedder\'s model wants before each text, such as "clustering: " (not with minilm)'
+        "",
+        description='what the model wants before each text, such as "clustering: " (with onnx, bedrock or openai)',
     )
     embedder_timeout_seconds: Annotated[float, Field(gt=0, le=600)] = Field(
         10.0, description="how long a call of an embedder that is not here may take"

@@ -29,6 +29,9 @@ def open_embedder(settings: Settings) -> Embedder:
     match settings.embedder:
         case "minilm":
             return _minilm(os.getpid())
+        case "multilingual":
+            with needs_extra("multilingual", variable):
+                return _multilingual(os.getpid())
         case "onnx":
             from stores.embedding.onnx import open_onnx
 
@@ -52,6 +55,14 @@ def _minilm(process: int) -> Embedder:  # noqa: ARG001
     from stores.embedding.minilm import MiniLM
 
     return MiniLM()
+
+
+@cache
+def _multilingual(process: int) -> Embedder:  # noqa: ARG001
+    """Return the one of a process: the threads on which it embeds are not there in a child that was forked."""
+    from stores.embedding.multilingual import MultilingualE5
+
+    return MultilingualE5()
 
 
 def open_cross_encoder(settings: Settings) -> CrossEncoder | None:

