@@ -13,7 +13,7 @@ from memory.embedding import counted
 from memory.metrics import count_llm_call, show_breaker
 from memory.same_fact import Judge
 from schema.settings import Settings
-from stores.embedding import open_cross_encoder
+from stores.embedding import open_cross_encoder, open_pair_reader
 from stores.llm import LLM, open_llm
 from stores.mailbox import Mailbox
 from stores.open import Stores, open_stores
@@ -22,6 +22,7 @@ from stores.redis import open_redis
 
 if TYPE_CHECKING:
     from stores.embedding.cross_encoder import CrossEncoder
+    from stores.embedding.pair_reader import PairReader
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ class MemoryContext(Stores):
     judge: Judge | None
     """Asked in dedup's check range; nobody without a language model."""
     cross_encoder: CrossEncoder | None
-    """Reads what may be a change beside what it may end; none with another embedder than the built-in one."""
+    """Reads what may be a change beside what it may end, in English; none with an embedder that is not built in."""
+    pair_reader: PairReader | None
+    """The same in other languages; none but with the multilingual embedder."""
 
     def close(self) -> None:
         super().close()
@@ -74,4 +77,5 @@ def memory_on(stores: Stores, celery: Celery | None = None, *, redis: Redis | No
         llm=llm,
         judge=Judge(llm, waits=settings.llm_fallback == "retry") if llm else None,
         cross_encoder=open_cross_encoder(settings),
+        pair_reader=open_pair_reader(settings, stores.embedder),
     )

