@@ -77,8 +77,8 @@ _SAID_BEFORE: Final = re.compile(r"\b(?:that|it|them|those)\b", re.IGNORECASE)
 _PRONOUN: Final = re.compile(r"\b(?:it|this|that|them|those|these)\b", re.IGNORECASE)
 """A pronoun that may be all that is named: "wipe it"."""
 _NAMED: Final = re.compile(
-    r"\b(?:my|our|his|her|their|the|all|everything|anything|nothing|about|of)\s+[\w'-]+|"
-    r"\b(?:this|that|those|these)\s+"
+    r"\b(?i:my|our|his|her|their|the|all|everything|anything|nothing|about|of)\s+[\w'-]+|"
+    r"\b(?i:this|that|those|these)\s+"
     r"(?!(?:from|in|out|off|on|at|isn|is|was|anymore|any|please|to|for|now|then)\b)[\w-]+|"
     r"(?<=[\w,] )[A-Z][\w'-]+",
 )

@@ -101,6 +101,7 @@ def test_what_follows_a_task_on_lines_of_its_own_takes_nothing_away(before: str,
         ("forget what I said a minute ago", "forget", "", True, "thing"),
         ("forget my work number, keep the private one", "forget", "my work number", False, "thing"),
         ("I'd sleep better if you no longer had it in your memory", "forget", "", True, "thing"),
+        ("My old flat, I'd feel better if you no longer had it", "forget", "My old flat", False, "thing"),
     ],
 )
 def test_an_order_says_what_it_is_about(
