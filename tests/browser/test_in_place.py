@@ -47,6 +47,21 @@ def one_page(me: Visit) -> Iterator[None]:
     assert me.page.evaluate("window.isTheSame") is True
 
 
+@contextmanager
+def held_back(me: Visit, address: str) -> Iterator[list[Route]]:
+    """Requests for an address get no further than this list until the end of the block."""
+    held: list[Route] = []
+
+    def hold(asked: Route) -> None:
+        held.append(asked)
+
+    me.page.route(address, hold)
+    yield held
+    for asked in held:
+        asked.continue_()
+    me.page.unroute(address)
+
+
 def listed(me: Visit) -> Locator:
     return me.page.locator(".memories li > a")
 
@@ -61,24 +76,16 @@ def test_a_page_is_painted_before_a_script_has_come(
 ) -> None:
     assert known
     me = visit(subject, enters=False)
-    held: list[Route] = []
-
-    def hold(asked: Route) -> None:
-        held.append(asked)
-
-    me.page.route("**/static/*.js", hold)
-    me.page.goto(f"{me.url}{me.link}", wait_until="commit")
-    expect(listed(me)).to_have_count(6)
-    me.page.evaluate(
-        """new Promise((painted, late) => {
-            new PerformanceObserver(painted).observe({type: "paint", buffered: true});
-            setTimeout(late, 30_000);
-        })"""
-    )
-    assert held, "the scripts are still on their way"
-    for asked in held:
-        asked.continue_()
-    me.page.unroute("**/static/*.js")
+    with held_back(me, "**/static/*.js") as held:
+        me.page.goto(f"{me.url}{me.link}", wait_until="commit")
+        expect(listed(me)).to_have_count(6)
+        me.page.evaluate(
+            """new Promise((painted, late) => {
+                new PerformanceObserver(painted).observe({type: "paint", buffered: true});
+                setTimeout(late, 30_000);
+            })"""
+        )
+        assert held, "the scripts are still on their way"
 
 
 def test_a_list_narrows_as_one_types_and_its_address_is_kept(me: Visit) -> None:
@@ -199,19 +206,11 @@ def test_nothing_moves_under_a_pointer_that_is_on_a_link(me: Visit, subject: Sub
 def test_news_of_another_list_do_not_replace_the_one_that_is_shown(
     me: Visit, subject: Subject, context: MemoryContext
 ) -> None:
-    held: list[Route] = []
-
-    def hold(asked: Route) -> None:
-        held.append(asked)
-
-    me.page.route(f"{me.url}/me", hold)
-    with me.page.expect_request(f"{me.url}/me"):
-        sail(subject, context)
-    me.page.get_by_role("searchbox").fill("cats")
-    expect(listed(me).first).to_have_text(CATS)
-    for asked in held:
-        asked.continue_()
-    me.page.unroute(f"{me.url}/me")
+    with held_back(me, f"{me.url}/me"):
+        with me.page.expect_request(f"{me.url}/me"):
+            sail(subject, context)
+        me.page.get_by_role("searchbox").fill("cats")
+        expect(listed(me).first).to_have_text(CATS)
     expect(me.page.get_by_role("status").filter(has_text="Something changed.")).to_be_visible()
     expect(listed(me).first).to_have_text(CATS)
 
@@ -235,13 +234,15 @@ def test_whose_session_ended_is_asked_to_sign_in(
     me.refusals.add(401)
     if does == "act":
         me.follow(CATS)
-    end_of_session(subject, context)
-    with one_page(me):
-        if does == "act":
-            me.press("Put it away")
-        else:
-            me.page.get_by_role("searchbox").fill("cats")
-        expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
+    # News, too, finds that the session ended, and loads the page anew.
+    with held_back(me, "**/me/live*"):
+        end_of_session(subject, context)
+        with one_page(me):
+            if does == "act":
+                me.press("Put it away")
+            else:
+                me.page.get_by_role("searchbox").fill("cats")
+            expect(me.page.get_by_role("heading", name="Sign in first")).to_be_visible()
 
 
 @pytest.mark.parametrize("fails", ["busy", "too often", "bare", "offline"])
