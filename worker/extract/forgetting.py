@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from policies.forgetting import bare, names_nothing
-from policies.language.orders import Order, about_of, points_back
+from policies.language.orders import Order, about_of, names_by_pronoun
 from policies.language.people import people_in
 from worker.extract.utterances import Utterance
 
@@ -59,14 +59,12 @@ def forgetting_just_said(utterance: Utterance) -> Forgetting:
 
 
 def spoken_of(utterance: Utterance, order: Order, before: Utterance | None) -> tuple[Utterance, str] | None:
-    """Return the utterance and the words in it that a wish points back to; None where nothing is said before it."""
+    """Return the utterance and the words in it that a wish points back to; None where nothing is said before it, or
+    that points back itself."""
     led = _JOINTS_AT_END.sub("", utterance.text[: max(order.start - utterance.start, 0)])
     where, text = (utterance, led) if _WORD.search(led) or before is None else (before, before.text)
-    if not _WORD.search(text) or _IDLE_BEFORE.fullmatch(text.strip(" ,.!;:…")) or points_back(text):
-        return None
-    if names_nothing(text):
-        return None
-    return where, text
+    is_idle = _IDLE_BEFORE.fullmatch(text.strip(" ,.!;:…")) is not None or names_nothing(text)
+    return None if is_idle or names_by_pronoun(text) else (where, text)
 
 
 def forgetting_of(utterance: Utterance, order: Order, where: Utterance, text: str) -> Forgetting:
