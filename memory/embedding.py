@@ -8,34 +8,17 @@ from collections.abc import Sequence
 from memory.metrics import count_embedding
 from memory.spending import current_spending
 from memory.tracing import span
-from schema import Thresholds
 from schema.settings import Settings
-from stores.embedding.base import Billed, Embedder, Reading, Vectors, reading_of
+from stores.embedding.base import AroundEmbedder, Billed, Embedder, Vectors
 
 
-class CountedEmbedder:
+class CountedEmbedder(AroundEmbedder):
     """An embedder whose calls are counted; `price` is what a million of its tokens cost."""
 
     def __init__(self, embedder: Embedder, price: float = 0.0) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._billed = embedder if isinstance(embedder, Billed) else None
         self._price = price
-
-    @property
-    def name(self) -> str:
-        return self._embedder.name
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
-
-    @property
-    def thresholds(self) -> Thresholds | None:
-        return self._embedder.thresholds
-
-    @property
-    def reading(self) -> Reading:
-        return reading_of(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         tokens: int | None = None

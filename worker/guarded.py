@@ -5,34 +5,18 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
-from schema import Subject, Thresholds
+from schema import Subject
 from stores.breaker import CircuitBreaker
-from stores.embedding.base import Embedder, Reading, Vectors, reading_of
+from stores.embedding.base import AroundEmbedder, Embedder, Vectors
 from stores.index.base import Entry, Hit, Index, Metric, Vector, Where
 
 
-class GuardedEmbedder:
+class GuardedEmbedder(AroundEmbedder):
     """An embedder that is not asked while its breaker is open."""
 
     def __init__(self, embedder: Embedder, breaker: CircuitBreaker) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._breaker = breaker
-
-    @property
-    def name(self) -> str:
-        return self._embedder.name
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
-
-    @property
-    def thresholds(self) -> Thresholds | None:
-        return self._embedder.thresholds
-
-    @property
-    def reading(self) -> Reading:
-        return reading_of(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return self._breaker.call(self._embedder.embed, texts)

@@ -10,32 +10,19 @@ from threading import Lock
 
 import numpy as np
 
-from schema import Thresholds
-from stores.embedding.base import Embedder, Vectors
+from stores.embedding.base import AroundEmbedder, Embedder, Vectors
 
 
-class KeptVectors:
+class KeptVectors(AroundEmbedder):
     """Another embedder, with its vectors in an SQLite file that several processes may share."""
 
     def __init__(self, embedder: Embedder, file: Path) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._lock = Lock()
         self._file = sqlite3.connect(file, timeout=60, isolation_level=None, check_same_thread=False)
         self._file.execute("PRAGMA journal_mode = WAL")
         self._file.execute("PRAGMA synchronous = OFF")
         self._file.execute("CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
-
-    @property
-    def name(self) -> str:
-        return self._embedder.name
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
-
-    @property
-    def thresholds(self) -> Thresholds | None:
-        return self._embedder.thresholds
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         with self._lock:

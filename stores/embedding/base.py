@@ -84,6 +84,29 @@ def reading_of(embedder: Embedder) -> Reading:
     return embedder.reading if isinstance(embedder, Tokenizing) else Reading(None, guessed_spans)
 
 
+class AroundEmbedder:
+    """An embedder put round another: all but `embed` is as the inner one has it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def name(self) -> str:
+        return self._embedder.name
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    @property
+    def thresholds(self) -> Thresholds | None:
+        return self._embedder.thresholds
+
+    @property
+    def reading(self) -> Reading:
+        return reading_of(self._embedder)
+
+
 def guessed_spans(text: str) -> list[tuple[int, int]]:
     """Return tokens of about 4.7 characters: every word begins one."""
     spans = []
