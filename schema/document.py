@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from datetime import UTC
 from enum import StrEnum
 from typing import Annotated, Final, Literal
 
@@ -169,7 +170,9 @@ class KeptDocument(Document):
     def etag(self) -> str:
         """Return the name of what was put: another one after each put that changes something, and after no more than
         that."""
-        return etag_of(self.model_dump_json(include=_PUT))
+        # The catalog reads a moment back in UTC.
+        in_utc = self.occurred_at and self.occurred_at.astimezone(UTC)
+        return etag_of(self.model_copy(update={"occurred_at": in_utc}).model_dump_json(include=_PUT))
 
     @property
     def is_screened(self) -> bool:
