@@ -32,5 +32,10 @@ def version_of(if_match: str | None) -> int | None:
 
 
 def name_in(if_match: str | None) -> str | None:
-    """Return what stands between the quotation marks of an If-Match; `*` for whatever is there."""
-    return None if if_match is None else if_match.strip().removeprefix("W/").strip('"')
+    """Return what stands between the quotation marks of an If-Match; `*` for whatever is there, which has none: one in
+    quotation marks is a tag that nothing has, and keeps them."""
+    if if_match is None:
+        return None
+    tag = if_match.strip()
+    name = tag.removeprefix("W/").strip('"')
+    return tag if name == "*" else name

@@ -80,7 +80,7 @@ def test_a_blank_document_is_refused_by_name(service: Served) -> None:
 def test_a_put_with_if_match_takes_no_newer_ones_place(service: Served) -> None:
     letter = "/api/v1/documents/letter"
     with service.client(service.key(user="uma")) as uma:
-        body = {"content": "The mill stood at the river."}
+        body = {"content": "The mill stood at the river.", "occurred_at": "2026-01-01T10:00:00+02:00"}
         absent = uma.put(letter, json=body, headers={"If-Match": "*"})
         assert (absent.status_code, absent.headers["content-type"]) == (412, "application/problem+json")
         put = uma.put(letter, json=body)
@@ -93,6 +93,7 @@ def test_a_put_with_if_match_takes_no_newer_ones_place(service: Served) -> None:
         assert (newer.status_code, newer.headers["ETag"] != etag) == (202, True)
         for late in ({"content": "The mill burned down."}, body):
             assert uma.put(letter, json=late, headers={"If-Match": etag}).status_code == 412
+        assert uma.put(letter, json=body, headers={"If-Match": '"*"'}).status_code == 412, "a tag that nothing has"
         told = uma.get(letter).json()
         assert (told["content"], told["visibility"]) == (body["content"], "public")
         assert uma.put(letter, json=body, headers={"If-Match": newer.headers["ETag"]}).status_code == 202
