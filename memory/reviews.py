@@ -140,23 +140,20 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
 
 
 def is_for(seen: tuple[Seen, ...] | None, review: Review, catalog: Catalog) -> bool:
-    """Return whether somebody who has to do with all that is known of the subject may decide on a review: not where all
-    that it is about is another's alone."""
-    labels = _labels_in(review, catalog)
-    return not labels or any(belongs_to_whole(seen, one, review.subject) for one in labels)
+    """Return whether somebody who has to do with all that is known of the subject may decide on a review: not where any
+    of what it is about is another's alone, for the decision is on all of it."""
+    return all(belongs_to_whole(seen, labels, review.subject) for labels in _labels_in(review, catalog))
 
 
-def asked_in(review: Review, catalog: Catalog, seen: tuple[Seen, ...] | None = None) -> str:
-    """Return what a person decides on: what would be kept, or what would be forgotten, as far as it is for them. ""
-    once that is gone."""
+def asked_in(review: Review, catalog: Catalog) -> str:
+    """Return what a person decides on: what would be kept, or what would be forgotten; "" once that is gone."""
     if review.candidate is not None:
         return review.candidate.summary
     if review.document_id is not None:
         return f"the document {review.document_id}"
     if review.asked_by is not Asker.FORGETTING:
         return ""
-    hidden = _hidden(review, catalog)
-    return " ".join(memory.summary for memory in hidden if belongs_to_whole(seen, memory.labels, review.subject))
+    return " ".join(memory.summary for memory in _hidden(review, catalog))
 
 
 def _labels_in(review: Review, catalog: Catalog) -> list[Labels]:

@@ -36,7 +36,6 @@ from schema import (
     Principal,
     Review,
     ReviewStatus,
-    Seen,
     Subject,
     Visibility,
 )
@@ -204,7 +203,7 @@ def reviews(
     catalog = service.context.catalog
     seen = seen_of(about.principal, about.subject, catalog)
     waiting, following = list_open_reviews(seen, about.subject, catalog, cursor=cursor, limit=limit)
-    return ReviewsOut(items=[_review(review, seen, catalog) for review in waiting], cursor=following or None)
+    return ReviewsOut(items=[_review(review, catalog) for review in waiting], cursor=following or None)
 
 
 @router.post("/reviews/{review_id}/{decision}", summary="Let a candidate become a memory, or drop it")
@@ -275,13 +274,13 @@ def _require_whole(about: _Asked, service: Opened) -> None:
         require(about.principal, Capability.ADMIN)
 
 
-def _review(review: Review, seen: tuple[Seen, ...] | None, catalog: Catalog) -> ReviewOut:
+def _review(review: Review, catalog: Catalog) -> ReviewOut:
     candidate = review.candidate
     return ReviewOut(
         review_id=review.id,
         asked_by=review.asked_by,
         reason=review.reason,
         opened_at=review.opened_at,
-        content=asked_in(review, catalog, seen) or None,
+        content=asked_in(review, catalog) or None,
         type=candidate.type if candidate else None,
     )

@@ -47,7 +47,7 @@ def reviews(view: Shown, service: Opened, cursor: Cursor = "", done: str = "") -
     about = catalog.memories(subject, {id_ for review in waiting for id_ in review.links})
     return view.page(
         "reviews.html",
-        reviews=[(review, asked_in(review, catalog, seen)) for review in waiting],
+        reviews=[(review, asked_in(review, catalog)) for review in waiting],
         about={id_: memory for id_, memory in about.items() if may_see(seen, memory.labels)},
         following=following,
         is_first=not cursor,
