@@ -24,7 +24,7 @@ from recall.excerpts import Excerpt, find_excerpts
 from recall.filters import Filters
 from recall.listing import list_memories
 from recall.registry import find_known, quotes_of
-from recall.reviews import list_open_reviews
+from recall.reviews import count_open_reviews
 from schema import MemoryType, Status
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -68,7 +68,6 @@ def overview(
         until=begin_of_day(until, zone, days=1),
     )
     seen = seen_of(view.reader, subject, stores.catalog)
-    waiting, _ = list_open_reviews(seen, subject, stores.catalog, limit=stores.policy.open_reviews_per_subject)
     following: str | None = None
     excerpts: Sequence[Excerpt] = ()
     if ask.strip():
@@ -100,7 +99,7 @@ def overview(
         following=following and urlencode({**wanted, "cursor": following}),
         is_first=cursor is None,
         listens_from=listens_from,
-        waiting=len(waiting),
+        waiting=count_open_reviews(seen, subject, stores.catalog),
         preferences=view.preferences,
         notice=wording.after(done),
     )
