@@ -187,7 +187,7 @@ def test_beat_that_leads_and_does_not_ring_is_told(settings: Settings, broker_ur
         redis.set("afterturn:beat::lock", "1")
         now = redis.time()[0]
         redis.zadd("afterturn:beat::schedule", {"afterturn:beat:sweep": now - 600})
-        assert "has not swept for 60" in told(check_fleet(ours, patience=0.1), "beat").found
+        assert "its sweep is 60" in told(check_fleet(ours, patience=0.1), "beat").found
         redis.zadd("afterturn:beat::schedule", {"afterturn:beat:sweep": now + 5})
         assert told(check_fleet(ours, patience=0.1), "beat").status is HealthStatus.OK
         redis.delete("afterturn:beat::lock", "afterturn:beat::schedule")
