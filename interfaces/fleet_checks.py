@@ -58,9 +58,11 @@ def check_beat(report: FleetReport, sweep_seconds: float = 0.0) -> Iterator[Heal
     elif report.beat_leads and late is None:
         yield failed("beat", "beat leads, and has no sweep to start", "start it again: `afterturn beat`")
     elif report.beat_leads and late is not None and late > LATE_SECONDS:
-        yield failed("beat", f"beat leads, and has not swept for {late:.0f} s", "look at its log, and start it again")
+        yield failed(
+            "beat", f"beat leads, and its sweep is {late:.0f} s overdue", "look at its log, and start it again"
+        )
     elif report.beat_leads:
-        yield fine("beat", f"leads, swept {max(0.0, (late or 0.0) + sweep_seconds):.0f} s ago")
+        yield fine("beat", f"leads, sent the last sweep {max(0.0, (late or 0.0) + sweep_seconds):.0f} s ago")
 
 
 def check_queues(report: FleetReport, most_pending: float = math.inf) -> Iterator[HealthCheck]:
@@ -140,11 +142,13 @@ def check_index(report: FleetReport) -> Iterator[HealthCheck]:
     """Check that the indexes have what the catalog has, but for what it is yet to be told; a few may be under way."""
     if report.indexed is None or report.memories is None or report.waiting_for_the_index is None:
         return
-    memories = IndexCounts(sum(report.memories.values()), report.indexed, report.waiting_for_the_index)
     beside = {
-        family: IndexCounts(count["in_catalog"], count["indexed"], report.waiting_for_the_index)
+        family: IndexCounts(count["in_catalog"], count["indexed"], count["waiting"])
         for family, count in (report.beside or {}).items()
     }
+    # All families wait in one line.
+    waiting = report.waiting_for_the_index - sum(counts.waiting for counts in beside.values())
+    memories = IndexCounts(sum(report.memories.values()), report.indexed, max(waiting, 0))
     for family, counts in ({"memories": memories} | beside).items():
         if counts.missing > max(_FEW_UNDER_WAY, counts.rows / 100):
             yield warning(

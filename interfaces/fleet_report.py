@@ -186,11 +186,15 @@ def _of_index(settings: Settings) -> dict[str, Any]:
     with closing(open_index(settings, embedder)) as index:
         indexed = index.count()
     with closing(open_catalog(settings, makes_catalog=False)) as catalog:
-        in_catalog = {family: count for family in BESIDE if (count := catalog.families.count(family))}
+        in_catalog = {
+            family: {"in_catalog": count, "waiting": catalog.count_index_jobs(family)}
+            for family in BESIDE
+            if (count := catalog.families.count(family))
+        }
     beside: dict[str, dict[str, int]] = {}
-    for family, count in in_catalog.items():
+    for family, counts in in_catalog.items():
         with closing(open_index(settings, embedder, family=family)) as index:
-            beside[family.value] = {"in_catalog": count, "indexed": index.count()}
+            beside[family.value] = counts | {"indexed": index.count()}
     return {"indexed": indexed, "beside": beside}
 
 

@@ -111,9 +111,13 @@ def test_status_says_how_much_the_index_lost_and_not_what_is_under_way() -> None
     assert "258 of 624" in warned.found
     assert list(check_index(report(620, 0))) == []
     assert list(check_index(report(366, 258))) == []
-    beside = {"chunks": {"in_catalog": 300, "indexed": 0}, "facts": {"in_catalog": 300, "indexed": 299}}
-    [warned] = check_index(replace(report(624, 0), beside=beside))
+    chunks, facts = (
+        {"in_catalog": 300, "indexed": indexed, "waiting": waiting} for indexed, waiting in ((0, 0), (0, 299))
+    )
+    [warned] = check_index(replace(report(624, 299), beside={"chunks": chunks, "facts": facts}))
     assert "300 of 300 chunks" in warned.found
+    [warned] = check_index(replace(report(366, 299), beside={"facts": facts}))
+    assert "258 of 624 memories" in warned.found, "those who wait are facts"
 
 
 def test_status_counts_what_each_index_has(alone: Worker, anna: str) -> None:
@@ -121,4 +125,4 @@ def test_status_counts_what_each_index_has(alone: Worker, anna: str) -> None:
     carry(alone, subject(anna))
     count = alone.context.catalog.families.count(Family.CHUNKS)
     report, _ = fleet_report(alone.context.settings)
-    assert report.beside == {"chunks": {"in_catalog": count, "indexed": count}}
+    assert report.beside == {"chunks": {"in_catalog": count, "indexed": count, "waiting": 0}}
