@@ -11,7 +11,7 @@ from rich.table import Table
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption
 from interfaces.cli.output import console, print_json
-from schema.settings import Settings, load_settings
+from schema.settings import load_settings
 from stores.catalog import open_catalog
 from stores.catalog.costs import COUNTS, By, Prices, Sum
 
@@ -53,7 +53,7 @@ def costs(
     whose = None if by is By.TENANT else tenant
     with closing(open_catalog(settings, makes_catalog=False)) as catalog:
         sums = catalog.costs.added_up(by, since, tenant_id=whose, subject_id=user)
-    prices = prices_of(settings)
+    prices = Prices.of(settings)
     if as_json:
         print_json([_json(by, total, prices) for total in sums])
         return
@@ -79,11 +79,6 @@ def costs(
     if not prices.is_set:
         console.print(_NO_PRICE, soft_wrap=True)
     console.print(_NOT_IN_IT, soft_wrap=True, style="dim")
-
-
-def prices_of(settings: Settings) -> Prices:
-    """Return what tokens cost by the settings."""
-    return Prices(settings.llm_price_prompt, settings.llm_price_completion, settings.embedder_price)
 
 
 def _json(by: By, total: Sum, prices: Prices) -> dict[str, object]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Column, Connection, Float, Index, String, Table, delete, func, select
 
 from schema import Subject, Tombstone
+from schema.settings import Settings
 from schema.tombstone import Scope
 from stores.catalog.columns import identifier, metadata, subject_columns
 from stores.catalog.statements import of_subject, upsert
@@ -74,6 +75,11 @@ class Prices:
     prompt: float
     completion: float
     embedding: float
+
+    @classmethod
+    def of(cls, settings: Settings) -> Prices:
+        """Return what tokens cost by the settings."""
+        return cls(settings.llm_price_prompt, settings.llm_price_completion, settings.embedder_price)
 
     @property
     def is_set(self) -> bool:

@@ -48,7 +48,7 @@ def costs(staff: Staff, service: Opened) -> Response:
     settings = service.settings
     since = datetime.now(UTC).date() - timedelta(days=_DAYS - 1)
     days = service.context.catalog.costs.added_up(By.DAY, since, tenant_id=staff.tenant_id)
-    prices = Prices(settings.llm_price_prompt, settings.llm_price_completion, settings.embedder_price)
+    prices = Prices.of(settings)
     return page("admin/costs.html", staff, days=days, prices=prices, shown=_DAYS)
 
 
