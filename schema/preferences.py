@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import StrEnum
+from functools import cache
 from typing import Annotated
 from zoneinfo import available_timezones
 
@@ -18,8 +19,12 @@ MAX_PAUSED_CONVERSATIONS = 200
 _MAX_VALUE_CHARS = 100
 
 
+# Asked anew, it reads a thousand files.
+_zones = cache(available_timezones)
+
+
 def _known_zone(name: str) -> str:
-    if name not in available_timezones():
+    if name not in _zones():
         raise ValueError("is no time zone; name one such as Europe/Berlin or America/New_York")
     return name
 
