@@ -158,14 +158,10 @@ class DocumentStore(Store):
             again = again.values(version=_DOCUMENTS.c.version + 1, indexed_digest="")
         return self._run(again) == 1
 
-    def under_legal_hold(
-        self, subject: Subject | None = None, *, tenant_id: str | None = None, limit: int | None = None
-    ) -> list[KeptDocument]:
-        """Return the documents under legal hold of one subject, of a tenant or of all, without content, in the order of
-        their ids."""
+    def under_legal_hold(self, subject: Subject | None = None, *, limit: int | None = None) -> list[KeptDocument]:
+        """Return the documents under legal hold of one subject or of all, without content, in the order of their
+        ids."""
         query = select(*_HEADS).where(_DOCUMENTS.c.legal_hold).limit(limit)
-        if tenant_id is not None:
-            query = query.where(_DOCUMENTS.c.tenant_id == tenant_id)
         if subject is not None:
             query = query.where(of_subject(_DOCUMENTS, subject))
         query = query.order_by(_DOCUMENTS.c.tenant_id, _DOCUMENTS.c.subject_id, _DOCUMENTS.c.document_id)
