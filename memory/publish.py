@@ -75,8 +75,8 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
             index(overtaken(done, changes.versions(), versions), context)
         index(jobs_left(changes, context), context)
         is_complete = not waiting
-        if spent.has_tokens:
-            context.catalog.costs.note(changes.subject, spent.rows(), changes.at)
+        if rows := spent.rows():
+            context.catalog.costs.note(changes.subject, rows, changes.at)
             spent.clear()
     return Published(tuple(event_ids), is_complete)
 

@@ -30,13 +30,10 @@ class Spending:
     embedding_texts: int = 0
     embedding_tokens: int = 0
 
-    @property
-    def has_tokens(self) -> bool:
-        """Return whether anything of it may be paid for."""
-        return bool(self.llm_calls or self.embedding_tokens)
-
     def rows(self) -> tuple[Spent, ...]:
-        """Return what was asked for, a row for each conversation."""
+        """Return what was asked for, a row for each conversation; none where nobody may be paid for any of it."""
+        if not (self.llm_calls or self.embedding_tokens):
+            return ()
         counts = (
             self.llm_calls,
             self.prompt_tokens,
@@ -45,8 +42,6 @@ class Spending:
             self.embedding_texts,
             self.embedding_tokens,
         )
-        if not any(counts):
-            return ()
         shares = self.conversations or {_NO_CONVERSATION: 1.0}
         return tuple(Spent(conversation, self.purpose, *counts).part(share) for conversation, share in shares.items())
 
@@ -61,7 +56,10 @@ _current: ContextVar[Spending | None] = ContextVar("spending", default=None)
 
 @contextmanager
 def spending(purpose: Purpose) -> Iterator[Spending]:
-    """Count what the block asks of models as for this purpose, and add it up."""
+    """Count what the block asks of models as for this purpose, and add it up, to what is added up for it already."""
+    if (current := _current.get()) is not None and current.purpose == purpose:
+        yield current
+        return
     spent = Spending(purpose)
     token = _current.set(spent)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -48,7 +48,6 @@ class _Resting:
             self._renewed_at = time.monotonic()
 
 
-@spending("night")
 def run_for_subject(
     subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper, now: datetime
 ) -> Plan | None:
@@ -58,6 +57,17 @@ def run_for_subject(
         Busy: turns go first, or changed what was planned, or another worker plans for the subject; try again later.
         Exception: whatever a store or a model raised. Of a plan that is made ahead, what was written before stays.
     """
+    with spending("night") as spent:
+        try:
+            return _run(subject, job, context, leases, now)
+        finally:
+            # Of a plan that came to nothing, or was not to be written, no commit said what it cost.
+            if rows := spent.rows():
+                with suppress(Transient):
+                    context.catalog.costs.note(subject, rows, now)
+
+
+def _run(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper, now: datetime) -> Plan | None:
     if not job.needs(subject, context, now):
         return None
     if not job.ahead:
