@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -251,8 +252,11 @@ class HotPath:
         if trigger.should_create and not withheld and not hidden:
             candidate = self._provisional(turn, trigger, spoken.topics(turn.turn_id), writes, draft)
         undecided = Undecided(turn, timedelta(seconds=context.settings.clock_tolerance_seconds))
-        if draft.changed or draft.preferred or draft.unpreferred or current_spending().llm_calls:
+        if draft.changed or draft.preferred or draft.unpreferred:
             publish(replace(draft.changes(), undecided=undecided), draft.vectors, context)
+        elif rows := current_spending().rows():
+            with suppress(Transient):
+                context.catalog.costs.note(draft.subject, rows, now)
         return Noted(trigger, tuple(done), candidate)
 
     def _hide(self, turn: Turn, draft: Draft) -> bool:
