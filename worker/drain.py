@@ -81,15 +81,15 @@ def _next(batch: Batch, context: WorkerContext, leases: LeaseKeeper, *, is_last:
 
 
 def _retry_later(batch: Batch, error: Exception, context: WorkerContext) -> None:
-    # A catalog that is away has no row of it.
-    with suppress(Transient):
-        context.catalog.costs.note(batch.lease.subject, current_spending().rows(), datetime.now(UTC))
     outage = is_outage(error)
     count_retry(error, outage=outage)
     before = batch.outages if outage else max(parked.failures for parked in batch.turns)
     pause = pause_before_retry(before + 1, error)
     _log.warning("retry_later", stage="mailbox", error=type(error).__name__, attempt=before + 1, seconds=pause)
     _give_back(batch, pause, context, blamed=not outage)
+    # A catalog that is away has no row of it.
+    with suppress(Transient):
+        context.catalog.costs.note(batch.lease.subject, current_spending().rows(), datetime.now(UTC))
 
 
 def _give_back(batch: Batch, pause: float, context: WorkerContext, *, blamed: bool) -> None:
