@@ -25,8 +25,10 @@ from stores.index.base import Family
 FIRST_LOOK: Final = timedelta(minutes=1)
 WATCHED_FOR: Final = timedelta(hours=1)
 _WATCHES = tables.index_watches
-_LATER = update(_WATCHES).where(_WATCHES.c.id == bindparam("of")).values(next_at=bindparam("at"))
-_OVER = delete(_WATCHES).where(_WATCHES.c.id == bindparam("of"), _WATCHES.c.since == bindparam("began"))
+_LOOKED_AT = (_WATCHES.c.id == bindparam("of")) & (_WATCHES.c.since == bindparam("began"))
+"""The watch that was looked at, and not one that has begun since."""
+_LATER = update(_WATCHES).where(_LOOKED_AT).values(next_at=bindparam("at"))
+_OVER = delete(_WATCHES).where(_LOOKED_AT)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,11 @@ class IndexWatches(Store):
 
     def looked_at(self, watches: Sequence[Watch], now: datetime) -> None:
         """Look again when twice the time has passed, and no more at what was watched for an hour."""
-        later = [{"of": one.id, "at": now + (now - one.since)} for one in watches if now - one.since < WATCHED_FOR]
+        later = [
+            {"of": one.id, "began": one.since, "at": now + (now - one.since)}
+            for one in watches
+            if now - one.since < WATCHED_FOR
+        ]
         over = [{"of": one.id, "began": one.since} for one in watches if now - one.since >= WATCHED_FOR]
         with self._writers.transaction() as connection:
             for statement, rows in ((_LATER, later), (_OVER, over)):
