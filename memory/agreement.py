@@ -64,8 +64,9 @@ def count_entries(stores: Stores, family: Family = Family.MEMORIES) -> IndexCoun
     """Count what the catalog and the index have of a family; once more where a fleet at work seems to have been
     between."""
     rows, index = stores.catalog.families.count(family), stores.index_of(family)
-    waiting, entries = stores.catalog.count_index_jobs(family), index.count()
-    return IndexCounts(rows, entries if entries == rows else index.count(), waiting)
+    waiting = stores.catalog.count_index_jobs(family)
+    counts = IndexCounts(rows, index.count(), waiting)
+    return counts if max(counts.missing, counts.surplus) <= 0 else IndexCounts(rows, index.count(), waiting)
 
 
 def disagreements(family: Family, subject: Subject, stores: Stores) -> list[Disagreement]:
