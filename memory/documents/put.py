@@ -69,7 +69,9 @@ def put_document(
         raise DocumentRefused(f"{document.subject_id} has withdrawn consent: nothing is kept for them")
     stored = stores.catalog.documents.get(document.subject, document.document_id)
     require_puttable(principal, document, stored, stores.catalog)
-    if etag is not None and (stored is None or etag not in {"*", stored.etag}):
+    if etag is not None and stored is None:
+        raise Outdated("there is no such document to replace: put it without If-Match")
+    if etag is not None and stored is not None and etag not in {"*", stored.etag}:
         raise Outdated
     outcome, kept = _after(document, stored, stores.policy, now)
     if outcome is PutOutcome.UNCHANGED:

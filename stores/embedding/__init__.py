@@ -67,8 +67,8 @@ def _multilingual(process: int) -> Embedder:  # noqa: ARG001
 
 
 def open_cross_encoder(settings: Settings) -> CrossEncoder | None:
-    """Return the model that reads two English statements together; None where a built-in embedder is not used, beside
-    which MiniLM, whose weights it adapts, need not be installed."""
+    """Return the model that reads two English statements together; None beside an embedder that is not built in, where
+    MiniLM, whose weights it adapts, need not be installed."""
     return _cross_encoder(os.getpid()) if settings.embedder in ("minilm", "multilingual") else None
 
 
