@@ -80,7 +80,8 @@ def _merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain_files(values: Path) -> dict[str, str]:
     """Return the manifests that need no Helm, by the name of their file: the job that comes first by itself."""
-    shown = values.relative_to(CHART.parents[1])
+    root = CHART.parents[1]
+    shown = values.relative_to(root) if values.is_relative_to(root) else values.name
     made_by = f"# Made by `python -m tests.chart {shown} deploy/kubernetes`: change the chart, not this.\n"
     manifests = rendered(yaml.safe_load(values.read_text()))
     first = [one for one in manifests if one["kind"] == "Job"]
@@ -100,8 +101,10 @@ def main() -> None:
     if len(sys.argv) == 2:
         print(_dumped(rendered(yaml.safe_load(values.read_text()))), end="")
         return
+    folder = Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in plain_files(values.resolve()).items():
-        (Path(sys.argv[2]) / name).write_text(text)
+        (folder / name).write_text(text)
 
 
 if __name__ == "__main__":
