@@ -33,6 +33,9 @@ def main() -> int:
     """Try every mutation, or those whose names have one of the arguments in them; 1 if any survived."""
     mutations = [one for one in MUTATIONS if not sys.argv[1:] or any(part in one.name for part in sys.argv[1:])]
     console = Console()
+    if not mutations:
+        console.print("no mutation has any of these words in its name", style="red")
+        return 1
     console.print("first without any mutation: the tests must pass, or they would notice anything")
     if any(_run(ROOT, tests) for tests in _unmutated(mutations)):
         console.print("they fail without a mutation: mend that first", style="red")
@@ -56,7 +59,8 @@ def _unmutated(mutations: Sequence[Mutation]) -> list[Sequence[str]]:
     """What must pass as it is: whole files at once, but of the slow ones only what a mutation asks for."""
     slow = {tuple(mutation.tests) for mutation in mutations if mutation.tests[0].startswith(_SLOW)}
     fast = {test for mutation in mutations for test in mutation.tests if test.endswith(".py")}
-    return [sorted(fast - {tests[0] for tests in slow}), *sorted(slow)]
+    whole = sorted(fast - {tests[0] for tests in slow})
+    return [*([whole] if whole else []), *sorted(slow)]
 
 
 def _survives(mutation: Mutation) -> bool:

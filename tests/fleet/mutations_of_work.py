@@ -247,7 +247,7 @@ WORK: Final = (
         ("tests/fleet/test_failpoints.py", "-k", "after_commit"),
     ),
     Mutation(
-        "a job is struck by whoever told the index last",
+        "a job is ended by whoever told the index last",
         "stores/catalog/index_jobs.py",
         "return None if is_shared else row.generation + 1",
         "return row.generation + 1",
