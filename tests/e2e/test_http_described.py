@@ -126,9 +126,11 @@ def something_happens(service: Served) -> Iterator[None]:
 
     changing = threading.Thread(target=change)
     changing.start()
-    yield
-    over.set()
-    changing.join()
+    try:
+        yield
+    finally:
+        over.set()
+        changing.join()
 
 
 @pytest.fixture(scope="module")
