@@ -20,6 +20,8 @@ from tests.fleet.state import assert_all_as_said
 SECONDS = 4
 LEASE_SECONDS = 120
 MODEL_SECONDS = 300
+_MARGIN = 10
+"""What the chart and the compose file allow more than the setting, in seconds."""
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def test_a_worker_with_a_call_that_hangs_ends_in_time_and_another_does_its_turns
     users = names(3)
     fleet.enqueue(talk(users, 3))
     wait_until(lambda: len(fleet.oracle.calls()) == len(users), "a call hangs for each user")
-    assert ended_within(fleet) < SECONDS + 2
+    assert ended_within(fleet) < SECONDS + _MARGIN
     assert fleet.mailbox.pending_turns() == len(fleet.said)
     left = {key.decode().rpartition(":")[2] for key in fleet.redis.scan_iter("afterturn:mailbox:*", count=1000)}
     # Neither is their lease waited for, nor does it count against the turns that their worker went.
@@ -91,6 +93,6 @@ def test_a_worker_whose_broker_hangs_meanwhile_ends_all_the_same(fleet: Fleet, b
     wait_until(lambda: len(fleet.oracle.calls()) == 1, "a call hangs")
     fleet.redis.client_pause(round((SECONDS + 6) * 1000))
     try:
-        assert ended_within(fleet) < SECONDS + 2
+        assert ended_within(fleet) < SECONDS + _MARGIN
     finally:
         wait_until(lambda: answers(fleet), "others of these tests have the broker, too")
