@@ -253,7 +253,6 @@ def over_rest(who: Asking, client: httpx.Client) -> dict[str, set[int]]:
         "export": client.get(f"{path}/export"),
         "reviews": client.get(f"{path}/reviews"),
         "preferences": client.get(f"{path}/preferences"),
-        "topics": client.post(f"{path}/topics/check", json={"text": ASKED}),
         **{f"store {way}": client.post(f"{path}/store/read", json={"ops": [read]}) for way, read in reads.items()},
         **{
             f"read {number}": client.get(f"/api/v1/documents/mill-number-{world.base + number}", params=about)
@@ -383,6 +382,5 @@ def test_nobody_is_told_of_anything_beside_memories_what_they_may_not_see(
         asked_about = hidden if hidden == who.numbers(*HIDDEN) else set()
         assert by_way["reviews"] == asked_about | who.whole(*CANDIDATES, asked.held)
         assert by_way["export"] == (hidden | documents | items if who.is_for_all_of_it else set())
-        assert by_way["topics"] == set()
         assert [by_way["agent 0"], by_way["agent 1"]] == [who.notes_of(0), who.notes_of(1)]
         assert heard == who.seen_of(*DOCUMENTS, GONE)
