@@ -248,7 +248,8 @@ def _of_fleets(
             f"{last:.2f} s",
             worst if loads[worst] > FULL else "the model",
         )
-        if loads[worst] <= FULL:
+        # A rounding error is no load.
+        if loads[worst] <= FULL + 1e-9:
             return table
         fleet = fleet.more(part_of[worst], needed)
 
