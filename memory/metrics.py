@@ -104,7 +104,9 @@ EMBEDDING_CALLS = Counter(
     "afterturn_embedding_calls", "Calls of the embedder, by what they were for and how they ended.", ["kind", "outcome"]
 )
 EMBEDDING_TEXTS = Counter("afterturn_embedding_texts", "Texts of the calls that were answered.", ["kind"])
-EMBEDDING_TOKENS = Counter("afterturn_embedding_tokens", "Tokens of these texts, as the provider counted.", ["kind"])
+EMBEDDING_TOKENS = Counter(
+    "afterturn_embedding_tokens", "Tokens of these texts, as the provider counted, or guessed.", ["kind"]
+)
 EMBEDDING_COST = Counter("afterturn_embedding_cost", "What these tokens cost, in the currency of the settings.")
 EMBEDDING_SECONDS = Histogram(
     "afterturn_embedding_duration_seconds", "How long a call of the embedder took.", ["kind"], buckets=_STAGES
