@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -19,6 +20,7 @@ DURATIONS: Final = Path(__file__).with_name("durations.json")
 """Seconds that each file takes, roughly; `--store-durations` notes those of a run."""
 _IN_A_BROWSER: Final = "tests/browser/"
 _MEMORY: Final = Path("/dev/shm")
+_MEMINFO: Final = Path("/proc/meminfo")
 _ENOUGH_BYTES: Final = 4 * 1024**3
 _OURS = pytest.StashKey[Path]()
 
@@ -112,7 +114,17 @@ def _file(nodeid: str) -> str:
 
 
 def _roomy() -> Path | None:
-    """Return the folder of memory, if there is one with room; None: wherever temporary files go."""
+    """Return the folder of memory, if there is one with room; None: wherever temporary files go.
+
+    What the folder has left is not what the memory has: by default it may fill half of it, whatever else is in there.
+    """
     if not (_MEMORY.is_dir() and os.access(_MEMORY, os.W_OK)):
         return None
-    return _MEMORY if shutil.disk_usage(_MEMORY).free >= _ENOUGH_BYTES else None
+    room = min(shutil.disk_usage(_MEMORY).free, _available_bytes(_MEMINFO.read_text()))
+    return _MEMORY if room >= _ENOUGH_BYTES else None
+
+
+def _available_bytes(meminfo: str) -> int:
+    """Return how much memory can be had without swapping, by the kernel's own estimate (proc(5), MemAvailable)."""
+    [kilobytes] = re.findall(r"^MemAvailable:\s+(\d+) kB$", meminfo, re.MULTILINE)
+    return int(kilobytes) * 1024
