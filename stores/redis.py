@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Never, cast
 
+from kombu.exceptions import OperationalError as KombuConnectionError
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 from redis.backoff import ExponentialWithJitterBackoff
@@ -61,12 +62,16 @@ def translated(error: Exception, shown: str) -> Exception:
         case _ if refuses(error):
             return BrokerOutage(f"the broker at {shown} refuses: {error}. Look at its memory, disk and replicas")
         case RedisConnectionError() | RedisTimeoutError() | OSError():
-            return BrokerOutage(
-                f"no broker answers at {shown}. Start one (`afterturn run` brings its own) or set AFTERTURN_BROKER_URL"
-            )
+            return _away(shown)
         case ResponseError() | InvalidResponse():
             return BrokerRejected(f"the broker at {shown} refuses: {error}. Check AFTERTURN_BROKER_URL and its rights")
     return error
+
+
+def _away(shown: str) -> BrokerOutage:
+    return BrokerOutage(
+        f"no broker answers at {shown}. Start one (`afterturn run` brings its own) or set AFTERTURN_BROKER_URL"
+    )
 
 
 @contextmanager
@@ -78,6 +83,8 @@ def translating(shown: str) -> Iterator[None]:
         raise BrokerOutage(
             f"another does by now what one of the fleet does at a time ({error}): start again"
         ) from error
+    except KombuConnectionError as error:
+        raise _away(shown) from error
     except (RedisError, OSError) as error:
         _raise(error, shown)
 

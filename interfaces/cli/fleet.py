@@ -78,6 +78,9 @@ def beat(end_with_parent: EndWithParent = False) -> None:
 
     # It sends tasks by their names, and needs nothing of what they import: a second of the processor.
     celery.conf.include = ()
+    # A worker tries for ever to connect. Of a beat whose broker goes while it takes the lead, that would make one that
+    # neither schedules nor ends.
+    celery.conf.broker_connection_max_retries = 1
     with translating(load_settings().broker_shown):
         celery.start(["beat"])
 

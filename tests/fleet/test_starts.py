@@ -50,6 +50,17 @@ def test_whoever_the_broker_does_not_let_in_ends_with_2_and_one_line_that_says_w
     assert "password" not in last.replace("username-password", "")
 
 
+def test_a_beat_that_leads_and_cannot_connect_to_send_ends_with_1(fleet: Fleet) -> None:
+    before = int(fleet.redis.config_get("maxclients")["maxclients"] or 0)
+    # One more gets in, by which it takes the lead; nobody is left to send by.
+    fleet.redis.config_set("maxclients", fleet.redis.info("clients")["connected_clients"] + 1)
+    try:
+        assert fleet.start("beat").wait(60) == 1
+    finally:
+        fleet.redis.config_set("maxclients", before)
+    assert "no broker answers" in fleet.log().splitlines()[-1]
+
+
 def test_beat_ends_with_1_when_its_broker_is_killed(fleet: Fleet, broker: Broker) -> None:
     beat = fleet.start("beat")
     wait_until(lambda: bool(fleet.redis.exists(BEAT_LOCK)), "beat leads")
