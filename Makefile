@@ -53,7 +53,7 @@ test: $(INSTALLED) ## Run the tests, but for those of test-long
 	$(BIN)/python -m pytest -m "alone and not long" tests/fleet
 
 test-long: $(INSTALLED) ## Run the tests that take long for what they find (FOR=300 begins none after so many seconds)
-	$(BIN)/python -m pytest -n 2 $(BY_FILE) -m "long and not alone" $(if $(FOR),--seconds $(FOR)) $(ON_SERVERS)
+	$(BIN)/python -m pytest -n 3 $(BY_FILE) -m "long and not alone" $(if $(FOR),--seconds $(FOR)) $(ON_SERVERS)
 	$(if $(FOR),@echo "left out for want of time: those that count milliseconds",$(BIN)/python -m pytest -m "long and alone" tests/fleet)
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds

@@ -35,8 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    running.longest_first(items)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    running.put_in_order(items, limited=config.option.seconds is not None)
 
 
 @pytest.hookimpl(trylast=True)

@@ -96,15 +96,19 @@ def _run(config: pytest.Config) -> Path:
     return Path(config.option.basetemp).resolve()
 
 
-def longest_first(items: list[pytest.Item]) -> None:
-    """Put the tests of the files that take longest first, so that no worker is left with one of them at the end, and
-    those in a browser behind all others: Playwright leaves its event loop running, and no test of the same process can
-    run one of its own after it."""
+def put_in_order(items: list[pytest.Item], *, limited: bool) -> None:
+    """Put the tests of the files that take longest first, so that no worker is left with one of them at the end; last
+    where the time is `limited`, so that as many as can are run.
+
+    Those in a browser come behind all others: Playwright leaves its event loop running, and no test of the same process
+    can run one of its own after it.
+    """
     seconds: dict[str, float] = json.loads(DURATIONS.read_text())
+    direction = 1 if limited else -1
 
     def place(item: pytest.Item) -> tuple[bool, float, str]:
         file = _file(item.nodeid)
-        return file.startswith(_IN_A_BROWSER), -seconds.get(file, 0.0), file
+        return file.startswith(_IN_A_BROWSER), direction * seconds.get(file, 0.0), file
 
     items.sort(key=place)
 

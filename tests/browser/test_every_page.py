@@ -144,6 +144,7 @@ def staff_pages_of(subject: Subject, known: dict[str, UUID]) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 def test_every_page_for_staff_is_for_everyone_at_every_width(
     visit: Callable[..., Visit], subject: Subject, context: MemoryContext, eyes: Eyes
 ) -> None:

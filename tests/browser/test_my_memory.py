@@ -24,7 +24,7 @@ LISBON = "Maya lives in Lisbon."
 BERLIN = "Maya lives in Berlin since September 2026."
 
 
-@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
+@pytest.fixture(params=[True, pytest.param(False, marks=pytest.mark.long)], ids=["scripts", "no scripts"])
 def scripts(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 

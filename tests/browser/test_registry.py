@@ -20,7 +20,7 @@ def known(subject: Subject, context: MemoryContext) -> dict[str, UUID]:
     return maya(subject, context)
 
 
-@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
+@pytest.fixture(params=[True, pytest.param(False, marks=pytest.mark.long)], ids=["scripts", "no scripts"])
 def ann(request: pytest.FixtureRequest, visit: Callable[..., Visit], subject: Subject, known: dict[str, UUID]) -> Visit:
     assert known
     return visit(subject, runs_scripts=request.param, staff=True)

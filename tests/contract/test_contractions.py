@@ -55,7 +55,7 @@ def test_what_nobody_needs_goes_and_what_needs_it_cannot_start_any_more(
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-@pytest.mark.parametrize("name", ["afterturn", "afterturn/0018"])
+@pytest.mark.parametrize("name", ["afterturn", pytest.param("afterturn/0018", marks=pytest.mark.long)])
 def test_as_long_as_an_older_process_is_connected_nothing_goes_and_it_may_start_again(
     engine: Engine, settings: Settings, expanded: Sequence[Unused], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,13 @@ TEXTS = (
 Opener = Callable[[], Embedder]
 
 
-@pytest.fixture(scope="module", params=sorted(ADAPTERS))
+SLOW = "multilingual"
+"""It takes ten times as long as the others for a text."""
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=[pytest.mark.long] * (name == SLOW)) for name in sorted(ADAPTERS)]
+)
 def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opener]:
     folder = tmp_path_factory.mktemp("embedder")
     with aws_at_loopback() as server:

@@ -24,7 +24,13 @@ from tests.turns import a_turn, subject
 pytest_generate_tests = on_every_store
 
 
-@pytest.mark.parametrize("step", ["memory.erasure.subjects.index_all", "memory.erasure.subjects.rewrite_broker_file"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param("memory.erasure.subjects.index_all", marks=pytest.mark.long),
+        "memory.erasure.subjects.rewrite_broker_file",
+    ],
+)
 @pytest.mark.parametrize("clock", [timedelta(seconds=-90), timedelta(0), timedelta(hours=1)], ids=str)
 def test_what_is_said_while_an_erasure_is_under_way_is_remembered_whatever_its_senders_clock_says(
     worker: Worker, anna: str, step: str, clock: timedelta, monkeypatch: pytest.MonkeyPatch

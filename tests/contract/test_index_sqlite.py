@@ -118,6 +118,7 @@ def _snapshots() -> dict[int, Snapshot]:
     return {id(thing): thing for thing in gc.get_objects() if isinstance(thing, Snapshot)}
 
 
+@pytest.mark.long
 def test_subjects_leave_memory_when_it_is_full_and_are_still_found(folder: Path) -> None:
     of_others = _snapshots()
     index = opened(folder, cache_bytes=2_000)

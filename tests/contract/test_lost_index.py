@@ -53,7 +53,9 @@ def test_what_the_index_lost_is_found_and_told_again_and_nothing_where_it_lost_n
         assert len(worker.indexed(subject(user))) == len(worker.known(subject(user), *Status))
 
 
-@pytest.mark.parametrize("family", BESIDE)
+@pytest.mark.parametrize(
+    "family", [BESIDE[0], *(pytest.param(family, marks=pytest.mark.long) for family in BESIDE[1:])]
+)
 def test_what_the_index_of_another_family_lost_or_has_at_another_version_is_named_and_told_again(
     worker: Worker, anna: str, family: Family
 ) -> None:

@@ -82,6 +82,7 @@ def test_a_document_is_listed_read_found_and_deleted_by_its_person(
     assert "Clementine" not in me.get("/me", params={"ask": "What did the brother build from planks?"}).text
 
 
+@pytest.mark.long
 def test_a_long_document_is_read_part_by_part_and_no_words_stand_twice(
     service: Served, me: httpx.Client, backend: httpx.Client, user: str
 ) -> None:

@@ -79,6 +79,7 @@ def test_a_persons_pages_are_wholly_in_the_language_they_like(abroad: Served, us
         assert "Accept-Language" in listed.headers["Vary"]
 
 
+@pytest.mark.long
 def test_the_pages_for_staff_are_too(abroad: Served, user: str) -> None:
     with visitor(abroad, "/api/v1/staff-link?name=ann", user) as ann:
         lists = (

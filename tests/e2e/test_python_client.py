@@ -252,6 +252,7 @@ def test_turns_that_a_service_took_while_its_broker_was_away_come_before_those_t
         assert list(parked(broker.direct_url, tmp_path / "data", user, "default")) == said
 
 
+@pytest.mark.long
 def test_a_service_killed_in_the_middle_of_a_thousand_turns_gets_each_once_and_in_order(
     broker_url: str, tmp_path: Path
 ) -> None:

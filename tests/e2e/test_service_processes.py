@@ -143,6 +143,7 @@ def left(answer: httpx.Response) -> int:
     return int(found[1])
 
 
+@pytest.mark.long
 def test_a_limit_is_one_over_all_processes(service: Together, pair: tuple[int, int]) -> None:
     list_of = {"user_id": "limited"}
     began = time.monotonic()
@@ -176,6 +177,7 @@ def test_what_one_wrote_or_erased_the_other_knows_at_once(service: Together, pai
             assert found(client) == []
 
 
+@pytest.mark.long
 def test_a_link_opens_pages_once_and_its_session_at_every_process(
     service: Together, pair: tuple[int, int], user: str
 ) -> None:
@@ -191,6 +193,7 @@ def test_a_link_opens_pages_once_and_its_session_at_every_process(
         assert client.get("/me").status_code == 200
 
 
+@pytest.mark.long
 def test_a_listener_at_one_hears_what_comes_through_the_other_and_the_metrics_are_of_both(
     service: Together, pair: tuple[int, int], user: str
 ) -> None:

@@ -56,6 +56,7 @@ def test_a_broker_that_comes_back_without_its_queue_loses_nothing(fleet: Fleet, 
     assert_all_as_said(fleet)
 
 
+@pytest.mark.long
 def test_a_broker_that_answers_nothing_for_10_seconds_loses_nothing(fleet: Fleet, broker: Broker) -> None:
     with fleet.feeding(talk(names(100, "frozen"), 6), a_second=60):
         fleet.wait_for_more(100)

@@ -96,6 +96,7 @@ def test_a_worker_that_dies_at_a_point_leaves_each_document_at_its_last_version(
     assert_the_last_of_each(fleet, archive, last)
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_between_catalog_and_index_leaves_the_last_version_of_each(fleet: Fleet) -> None:
     crash = {"CRASH_AT": "before_index", "CRASH_MARK": str(fleet.folder / "documents-few"), "CRASH_PASSAGE": "2"}
     dying = fleet.start_worker(**crash)

@@ -107,7 +107,7 @@ def replace(memory: Memory, context: MemoryContext) -> None:
     ("told", "change"),
     [
         pytest.param(told_by_a_sweep, erase, marks=pytest.mark.long),
-        (told_by_a_turn, replace),
+        pytest.param(told_by_a_turn, replace, marks=pytest.mark.long),
         pytest.param(told_by_a_turn, erase, marks=pytest.mark.long),
         pytest.param(told_by_a_sweep, replace, marks=pytest.mark.long),
     ],

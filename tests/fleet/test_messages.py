@@ -34,6 +34,7 @@ def test_every_message_may_come_twice(pair: Fleet) -> None:
     assert_all_as_said(pair)
 
 
+@pytest.mark.long
 def test_messages_may_come_in_reverse_order(pair: Fleet) -> None:
     for turn in reversed(park(pair, talk(names(100, "backwards"), 6))):
         send_turn(pair.celery, turn)

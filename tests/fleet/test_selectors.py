@@ -55,6 +55,7 @@ def counted(fleet: Fleet, whose: Subject, beside: Any = None) -> dict[str, int]:
     return counts
 
 
+@pytest.mark.long
 def test_they_are_whole_after_a_death_built_into_another_index_and_erased(fleet: Fleet, tmp_path: Path) -> None:
     fleet.start_worker(CRASH_AT="after_commit", CRASH_MARK=str(tmp_path / "crash"), CRASH_PASSAGE="3")
     said = [fact(user, number) for number in range(12) for user in ("anna", "bert")]

@@ -68,6 +68,7 @@ def test_a_worker_with_a_call_that_hangs_ends_in_time_and_another_does_its_turns
     assert_all_as_said(fleet)
 
 
+@pytest.mark.long
 def test_what_can_be_finished_in_time_is_and_what_waits_behind_it_is_left(fleet: Fleet) -> None:
     fleet.oracle.ask_for(Faults(fastest=1.5, slowest=1.5))
     fleet.start_worker()
@@ -86,6 +87,7 @@ def test_what_can_be_finished_in_time_is_and_what_waits_behind_it_is_left(fleet:
     assert_all_as_said(fleet)
 
 
+@pytest.mark.long
 def test_a_worker_whose_broker_hangs_meanwhile_ends_all_the_same(fleet: Fleet, broker_url: str) -> None:
     fleet.oracle.ask_for(Faults(hangs=True))
     fleet.start_worker()
