@@ -9,7 +9,7 @@ RUNNABLE := $(VENV)/.runnable
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-unit test-long test-wheels test-llm soak canary fuzz lint format bench flower lock sbom licences audit clean
+.PHONY: help install run test test-unit test-long test-machines test-wheels test-llm soak canary fuzz lint format bench flower lock sbom licences audit clean
 
 help: ## Show what each target does
 	@echo "Afterturn: the cold path of an assistant's long-term memory. Start with: make run"
@@ -55,6 +55,10 @@ test: $(INSTALLED) ## Run the tests, but for those of test-long
 test-long: $(INSTALLED) ## Run the tests that take long for what they find (FOR=300 begins none after so many seconds)
 	$(BIN)/python -m pytest -n 3 $(BY_FILE) -m "long and not alone" $(if $(FOR),--seconds $(FOR)) $(ON_SERVERS)
 	$(if $(FOR),@echo "left out for want of time: those that count milliseconds",$(BIN)/python -m pytest -m "long and alone" tests/fleet)
+
+test-machines: $(INSTALLED) ## Run the fleet's tests on two machines' worth of data folders, one Postgres and one Redis (LONG=1: the long ones too)
+	$(BIN)/python -m pytest --machines -n 3 $(BY_FILE) -m "not alone$(if $(LONG),, and not long)" tests/fleet
+	$(BIN)/python -m pytest --machines -m "alone$(if $(LONG),, and not long)" tests/fleet
 
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds
 	$(BIN)/python -m pytest $(UNIT)

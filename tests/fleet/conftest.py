@@ -8,12 +8,45 @@ from pathlib import Path
 
 import pytest
 
+from stores.catalog.engine import create_catalog_engine
+from stores.catalog.revisions import migrate
 from tests.fleet.fleet import ORACLE, Fleet
+from tests.postgres import PostgresServer
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--machines", action="store_true", help="run each fleet on two machines' worth of data folders and one Postgres"
+    )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def on_machines(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let each fleet run on two machines, if that is asked for."""
+    if not request.config.option.machines:
+        yield
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+
+    def new_catalogs() -> Iterator[str]:
+        while True:
+            url = server.database()
+            engine = create_catalog_engine(url)
+            migrate(engine)
+            engine.dispose()
+            yield url
+
+    Fleet.new_catalogs = new_catalogs()
+    yield
+    Fleet.new_catalogs = None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let tests of this folder wait for what must come."""
+    machines = config.option.machines
     for item in items:
+        if machines and item.get_closest_marker("embedded"):
+            item.add_marker(pytest.mark.skip(reason="it is about files of the embedded stores"))
         if item.path.parent == Path(__file__).parent and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
 

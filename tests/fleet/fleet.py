@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from redis import Redis
 
@@ -42,11 +42,22 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = WAIT_S
 
 class Fleet:
     """The processes of one test, and what they work on. `settings` are those of all processes; workers reach the
-    broker at `workers_url` where that is another. One that `joins` leaves what is in the broker."""
+    broker at `workers_url` where that is another. One that `joins` leaves what is in the broker.
+
+    With `new_catalogs` (`--machines`), URLs of empty catalogs on Postgres, the processes are by turns of two machines,
+    which share no data folder but the oracle's notes.
+    """
+
+    new_catalogs: ClassVar[Iterator[str] | None] = None
 
     def __init__(
         self, url: str, folder: Path, *, workers_url: str | None = None, joins: bool = False, **settings: Any
     ) -> None:
+        if self.new_catalogs is not None and "catalog_url" not in settings:
+            settings |= {"catalog_url": next(self.new_catalogs), "index": "pgvector"}
+            self._machines = _two_machines(folder)
+        else:
+            self._machines = [folder / "data"]
         given = {"lease_seconds": 3, "sweep_seconds": 1, **settings}
         self.settings = Settings(broker_url=url, data_dir=folder / "data", **given)
         if self.settings.catalog_url is None:
@@ -82,7 +93,8 @@ class Fleet:
 
         One of this checkout that has no variables but settings is forked; any other begins anew.
         """
-        environment = self.environment | {"PYTHONPATH": str(root)} | variables
+        machine = self._machines[len(self._processes) % len(self._machines)]
+        environment = self.environment | {"PYTHONPATH": str(root), "AFTERTURN_DATA_DIR": str(machine)} | variables
         log = self._log_of(len(self._processes))
         process: Process
         if root == ROOT and all(name.startswith(PREFIX) for name in variables):
@@ -232,6 +244,16 @@ class Fleet:
 
     def _is_ready(self, process: Process) -> bool:
         return process.poll() is not None or " ready." in self._log_of(self._processes.index(process)).read_text()
+
+
+def _two_machines(folder: Path) -> list[Path]:
+    """Return two data folders, in which the oracle's notes alone are the same."""
+    one, other = folder / "data", folder / "data-of-another"
+    # A link to what is not there yet would be no folder to whoever writes first.
+    (one / "oracle").mkdir(parents=True, exist_ok=True)
+    other.mkdir(exist_ok=True)
+    (other / "oracle").symlink_to(one / "oracle")
+    return [one, other]
 
 
 def stop(process: Process, by: signal.Signals) -> int:

@@ -66,7 +66,7 @@ def in_ledger(fleet: Fleet, said: Said) -> bool:
     return said.turn_id in fleet.stores.catalog.processed(said.subject, [said.turn_id])
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.embedded), "postgres"])
 def catalogs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Catalogs]:
     if request.param == "sqlite":
         yield Catalogs({}, {}, None)

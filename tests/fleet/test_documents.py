@@ -123,6 +123,7 @@ def test_a_plain_message_keeps_a_document_and_what_is_none_is_a_dead_letter(flee
     wait_until(lambda: fleet.redis.llen(DEAD_LETTER_QUEUE) == 1, "what is no document is a dead letter")
 
 
+@pytest.mark.embedded
 def test_an_index_of_documents_that_is_away_is_behind_and_catches_up(fleet: Fleet) -> None:
     archive, last = archive_of("away"), dict[int, str]()
     put_twice(fleet, archive, last, 4, "before")

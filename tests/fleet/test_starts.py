@@ -31,6 +31,7 @@ def test_a_worker_that_is_started_while_postgres_is_down_ends_with_1(fleet: Flee
     assert fleet.launch_worker(AFTERTURN_CATALOG_URL=away).wait(60) == 1
 
 
+@pytest.mark.embedded
 @pytest.mark.long
 def test_a_worker_that_is_started_while_a_file_of_the_index_is_locked_ends_with_1(fleet: Fleet) -> None:
     [file, *_] = sorted(Path(fleet.settings.index_dir).glob("*.sqlite3"))

@@ -12,6 +12,7 @@ from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
 
 
+@pytest.mark.embedded
 @pytest.mark.long
 @pytest.mark.parametrize("seconds", [11, 35])
 def test_a_catalog_that_is_locked_for_longer_than_a_writer_waits_loses_nothing(pair: Fleet, seconds: float) -> None:
@@ -23,6 +24,7 @@ def test_a_catalog_that_is_locked_for_longer_than_a_writer_waits_loses_nothing(p
     assert_all_as_said(pair)
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("seconds", [5, pytest.param(35, marks=pytest.mark.long)])
 def test_an_index_that_is_locked_is_behind_and_catches_up(pair: Fleet, seconds: float) -> None:
     files = sorted(pair.settings.data_dir.glob("index/*.sqlite3"))
