@@ -18,8 +18,8 @@ from memory.spending import spending
 from policies.facts import type_of_object
 from recall.audience import Audience, audiences, tellable
 from recall.retrieve import Hit, retrieve
+from recall.search_stages import search_stage
 from recall.selectors import facts_near, turns_near
-from recall.stages import stage
 from schema import Memory, Principal, Subject, Way
 from schema.errors import NotFound
 from schema.selectors import StatedFact
@@ -176,7 +176,7 @@ def _asked(
     stated = {(fact.memory.id, fact.ordinal): cosine for fact, cosine in near.facts}
     by_fact = {fact.memory.id: cosine for fact, cosine in reversed(near.facts)}
     memory_ids = {*map(uuid.UUID, by_memory), *by_fact}
-    with stage("graph"):
+    with search_stage("graph"):
         entered = [
             *(
                 relation
@@ -200,7 +200,7 @@ def _asked(
     clock.stop("graph_verify")
     walked: Sequence[Relation] = ()
     if verified and question.hops:
-        with stage("graph"):
+        with search_stage("graph"):
             walked = stores.graph.facts_of_memories(
                 subject, {fact.memory.id for fact in verified}, hops=question.hops, limit=_EVERYTHING
             )
@@ -237,7 +237,7 @@ def _by_selectors(question: Question, audience: Audience, stores: Stores) -> _Ne
     by_facts = question.mode != "episodic" and stores.settings.fact_vectors == "on"
     if not (by_windows or by_facts):
         return _Near()
-    with stage("embed"), spending("question"):
+    with search_stage("embed"), spending("question"):
         [vector] = stores.embedder.embed([question.text])
     turns = turns_near(vector, audience, question.most, stores).turns if by_windows else {}
     facts = facts_near(vector, audience, question.most, stores) if by_facts else []

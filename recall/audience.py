@@ -9,7 +9,7 @@ from memory.metrics import count_denied
 from memory.rights import seen_of
 from policies.access import may_see
 from policies.topics import is_about
-from recall.stages import stage
+from recall.search_stages import search_stage
 from schema import Labels, Memory, MemoryType, Preferences, Principal, Seen, Status, Subject, Visibility
 from schema.errors import Denied
 from stores.open import Stores
@@ -59,7 +59,7 @@ def audiences(principal: Principal | None, subjects: Sequence[Subject], stores: 
         NotAMember, NotAllowed: the principal may see nothing of one of them.
     """
     try:
-        with stage("access"):
+        with search_stage("access"):
             seen = [seen_of(principal, subject, stores.catalog) for subject in subjects]
     except Denied as error:
         count_denied(error)

@@ -11,7 +11,7 @@ from memory.spending import spending
 from policies.access import may_see
 from policies.topics import is_about
 from recall.audience import Audience, audiences
-from recall.stages import stage
+from recall.search_stages import search_stage
 from schema import Chunk, KeptDocument, Policy, Preferences, Principal, Seen, Subject, Visibility
 from stores.catalog.documents import ChunkPlace
 from stores.fulltext import Words
@@ -111,14 +111,14 @@ def excerpts_for(
     ]
     if not held or most <= 0:
         return []
-    with stage("embed"), spending("question"):
+    with search_stage("embed"), spending("question"):
         [vector] = stores.embedder.embed([question])
     proposed = [
         candidate
         for audience, words, visible in held
         for candidate in _look(audience, question, vector, words, visible, stores)
     ]
-    with stage("rerank"):
+    with search_stage("rerank"):
         scored = sorted(_scored(proposed, policy), key=lambda pair: (-pair[1], pair[0].id))
     likely = [
         (candidate, score)
@@ -146,9 +146,9 @@ def _look(
     audience: Audience, question: str, vector: Vector, words: Words, visible: frozenset[str], stores: Stores
 ) -> list[_Found]:
     where = Where(audience.subject, seen_by=audience.seen or ())
-    with stage("dense"):
+    with search_stage("dense"):
         near = {hit.memory_id: hit.similarity for hit in stores.chunks.query(vector, where, _POOL)}
-    with stage("lexical"):
+    with search_stage("lexical"):
         found = words.compare(question, _POOL, stores.policy, also=near)
     compared = {chunk.summary.memory_id: chunk for chunk in found}
     places = {
@@ -170,7 +170,7 @@ def _read_of(likely: Sequence[tuple[_Found, float]], most: int, stores: Stores) 
     for start in range(0, len(likely), most):
         page = likely[start : start + most]
         chunks: dict[uuid.UUID, Chunk] = {}
-        with stage("read"):
+        with search_stage("read"):
             for subject in dict.fromkeys(candidate.audience.subject for candidate, _ in page):
                 ids = [candidate.id for candidate, _ in page if candidate.audience.subject == subject]
                 chunks |= stores.catalog.documents.chunks(subject, ids)

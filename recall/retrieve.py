@@ -25,8 +25,8 @@ from policies.retrieval import (
 )
 from recall.audience import Audience, audiences
 from recall.filters import ANYTHING, Filters
+from recall.search_stages import search_stage
 from recall.selectors import turns_near
-from recall.stages import stage
 from schema import Memory, Policy, Principal, Subject, Way
 from stores.catalog.summaries import Weight
 from stores.fulltext import Words
@@ -148,7 +148,7 @@ def retrieve_for(
         raise ValueError("the subjects are of several tenants; ask for those of one")
     began = time.monotonic()
     with memory_span("search_memory") as current:
-        with stage("words"):
+        with search_stage("words"):
             words = stores.fulltext.read([(audience.subject, audience.seen) for audience in asked])
         page: list[Hit] = []
         if not words.is_empty:
@@ -180,7 +180,7 @@ def _best(
             sureness = _evidence(question, proposed, asked, stores)
             if relevant_only and not is_about_what_is_known(sureness, stores.policy):
                 return []
-        with stage("rerank"):
+        with search_stage("rerank"):
             ranked = _ranked(proposed, sureness if relevant_only else None, stores.policy, now)
         fresh = {found.candidate.memory_id: found for found in ranked if found.candidate.memory_id not in ranked_ids}
         for memory in _readable(list(fresh), wanted - len(hits), asked, filters, stores):
@@ -244,7 +244,7 @@ class _Ranked:
 
 def _read(query: str, words: Words, stores: Stores) -> _Question:
     named = f"{words.opening}: {query}" if words.opening else query
-    with stage("embed"), spending("question"):
+    with search_stage("embed"), spending("question"):
         [vector, named_vector] = stores.embedder.embed([query, named])
     return _Question(query, words, vector, named_vector)
 
@@ -262,11 +262,11 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
             agent_ids=filters.agent_ids,
             seen_by=audience.seen or (),
         )
-        with stage("dense"):
+        with search_stage("dense"):
             near |= {hit.memory_id: hit.similarity for hit in stores.index.query(question.vector, where, pool)}
         by_window |= turns_near(question.vector, audience, _WINDOWS, stores).memories
     # What is active and seen as the catalog had it when the words were read: an index may not have heard of it yet.
-    with stage("lexical"):
+    with search_stage("lexical"):
         compared = question.words.compare(question.text, pool, stores.policy, also=near.keys() | by_window)
     is_everything = len(near) < pool and sum(memory.score > 0 for memory in compared) < pool
     wanted = [
@@ -299,7 +299,7 @@ def _propose(asked: Sequence[Audience], question: _Question, filters: Filters, p
 def _evidence(question: _Question, proposed: _Proposed, asked: Sequence[Audience], stores: Stores) -> float:
     """Return how surely the question is about something that is known, of what the nearest and the best have."""
     covered = {candidate.memory_id: candidate.covered for candidate in proposed.candidates}
-    with stage("dense"):
+    with search_stage("dense"):
         named_near = {
             hit.memory_id: hit.similarity
             for audience in asked
@@ -331,7 +331,7 @@ def _readable(
     at_once = min(_READ_AT_ONCE, wanted + _SPARE)
     for start in range(0, len(ids), at_once):
         part = ids[start : start + at_once]
-        with stage("read"):
+        with search_stage("read"):
             memories = {
                 memory.id: memory
                 for audience in asked

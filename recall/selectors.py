@@ -7,7 +7,7 @@ import uuid
 from dataclasses import dataclass, field
 
 from recall.audience import Audience
-from recall.stages import stage
+from recall.search_stages import search_stage
 from schema.selectors import StatedFact
 from stores.index.base import Family, Vector, Where
 from stores.open import Stores
@@ -28,7 +28,7 @@ def turns_near(vector: Vector, audience: Audience, limit: int, stores: Stores) -
         return NearTurns()
     subject, catalog = audience.subject, stores.catalog
     where = Where(subject, seen_by=audience.seen or ())
-    with stage("dense"):
+    with search_stage("dense"):
         near = {hit.memory_id: hit.similarity for hit in stores.index_of(Family.WINDOWS).query(vector, where, limit)}
     said_in = catalog.families.turns_of_windows(subject, near)
     made = catalog.memories(
@@ -51,7 +51,7 @@ def facts_near(vector: Vector, audience: Audience, limit: int, stores: Stores) -
     if stores.settings.fact_vectors == "off":
         return []
     where = Where(audience.subject, seen_by=audience.seen or ())
-    with stage("dense"):
+    with search_stage("dense"):
         hits = stores.index_of(Family.FACTS).query(vector, where, limit)
     facts = stores.catalog.families.facts(audience.subject, [hit.memory_id for hit in hits])
     return [

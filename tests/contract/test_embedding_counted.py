@@ -21,7 +21,7 @@ from memory.remember import Statement, remember
 from memory.spending import Purpose, spending
 from memory.tracing import start_tracing_with
 from recall.retrieve import retrieve
-from recall.stages import Stage
+from recall.search_stages import SearchStage
 from schema import Thresholds
 from schema.errors import EmbedderUnavailable
 from stores.embedding.base import Vectors, reading_of
@@ -92,13 +92,15 @@ def test_a_counted_embedder_is_what_it_counts_and_a_failed_call_is_told_apart() 
 
 def test_a_search_tells_what_each_of_its_stages_took(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I play the violin.")
-    before = {name: counted("search_duration_seconds_count", stage=name) for name in get_args(Stage)}
+    before = {name: counted("search_duration_seconds_count", stage=name) for name in get_args(SearchStage)}
     whole = counted("search_duration_seconds_sum", stage="whole")
-    sums = sum(counted("search_duration_seconds_sum", stage=name) for name in get_args(Stage) if name != "access")
+    sums = sum(counted("search_duration_seconds_sum", stage=name) for name in get_args(SearchStage) if name != "access")
     retrieve(None, [subject(anna)], "Which instrument?", worker.context, now=datetime.now(UTC))
     grown = {name for name, count in before.items() if counted("search_duration_seconds_count", stage=name) > count}
-    assert grown == set(get_args(Stage)) - {"graph"}
-    in_stages = sum(counted("search_duration_seconds_sum", stage=name) for name in get_args(Stage) if name != "access")
+    assert grown == set(get_args(SearchStage)) - {"graph"}
+    in_stages = sum(
+        counted("search_duration_seconds_sum", stage=name) for name in get_args(SearchStage) if name != "access"
+    )
     # Nothing that takes long is in no stage, and nothing is in two.
     took = counted("search_duration_seconds_sum", stage="whole") - whole
     assert 0.5 * took < in_stages - sums <= took
