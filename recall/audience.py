@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memory.metrics import count_denied
-from memory.rights import seen_of
+from memory.rights import require_shared, seen_of
 from policies.access import may_see
 from policies.topics import is_about
 from recall.search_stages import search_stage
@@ -73,11 +73,13 @@ def audiences(principal: Principal | None, subjects: Sequence[Subject], stores: 
 def avoided_topics_in(principal: Principal | None, subject: Subject, text: str, stores: Stores) -> list[str]:
     """Return on which topics a text is that the subject wants left alone: what is on none may be said to them.
 
+    It is told to whom the preferences are: to anybody else even a yes or no would name a topic, text by text.
+
     Raises:
-        NotAMember, NotAllowed: the principal may see nothing of the subject.
+        NotAMember, NotAllowed: the principal does not see what members of the subject share.
     """
-    [audience] = audiences(principal, [subject], stores)
-    return [topic for topic in audience.wanted.left_alone if is_about(text, [topic])]
+    require_shared(principal, subject, stores.catalog)
+    return [topic for topic in stores.catalog.preferences.of(subject).left_alone if is_about(text, [topic])]
 
 
 def tellable(audience: Audience, memories: Iterable[Memory]) -> list[Memory]:

@@ -184,7 +184,8 @@ def retrieval(given: AboutToAnswerIn, about: About, service: Opened) -> Retrieve
 
 @router.post("/topics/check", summary="Whether something may be said to the subject")
 def check_topic(given: TextIn, about: About, service: Opened) -> dict[str, Any]:
-    """Tell whether a text is on none of the topics that the subject wants left alone, and on which it is."""
+    """Tell whether a text is on none of the topics that the subject wants left alone, and on which it is: to those who
+    see what members share."""
     on = avoided_topics_in(about.principal, about.subject, given.text, service.context)
     return {"may_be_said": not on, "topics": on}
 

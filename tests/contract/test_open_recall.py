@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from memory.edits import Verb
+from memory.members import set_member
 from recall import AsyncRecall, Edit, Recall, Statement, open_recall
-from schema import Capability, Principal, Status
-from schema.errors import CatalogUnavailable, NotAllowed, NotFound
+from schema import Capability, MemberRole, Principal, Status
+from schema.errors import CatalogUnavailable, NotAllowed, NotAMember, NotFound
 from schema.settings import Settings
 from tests.contract.pipeline import Worker, only
-from tests.turns import subject
+from tests.turns import WHEN, subject
 
 
 def test_what_is_changed_in_process_acts_at_once_and_says_who(worker: Worker, anna: str) -> None:
@@ -41,6 +42,21 @@ def test_an_agent_asks_whether_something_may_be_said(worker: Worker, anna: str) 
     with open_recall(worker.context.settings) as recall:
         assert recall.avoided_topics_in(None, subject(anna), "How did the divorce go?") == ["divorce"]
         assert recall.avoided_topics_in(None, subject(anna), "How was the concert?") == []
+
+
+def test_an_admirer_learns_of_no_topic_by_asking_what_may_be_said(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "Let's not talk about my divorce.")
+    whose, may_read = subject(anna), frozenset({Capability.READ})
+    asking = {}
+    for role in (MemberRole.ADVOCATE, MemberRole.ADMIRER):
+        set_member(whose, role, role, worker.context.catalog, by="ann", now=WHEN, policy_version="p")
+        asking[role] = Principal(tenant_id="acme", user_id=role, capabilities=may_read, key_id="k")
+    with open_recall(worker.context.settings) as recall:
+        on_it, on_nothing = "How did the divorce go?", "How was the concert?"
+        assert recall.avoided_topics_in(asking[MemberRole.ADVOCATE], whose, on_it) == ["divorce"]
+        for text in (on_it, on_nothing):
+            with pytest.raises(NotAMember):
+                recall.avoided_topics_in(asking[MemberRole.ADMIRER], whose, text)
 
 
 def test_what_is_awaited_is_what_is_called(worker: Worker, anna: str) -> None:

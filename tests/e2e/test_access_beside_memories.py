@@ -57,7 +57,7 @@ _NAMED: Final = re.compile(r"mill.number.(\d+)")
 """With the ids of documents: those a refusal may repeat."""
 _LAST: Final = "00000000-0000-0000-0000-000000000000"
 DOCUMENTS: Final = range(5)
-GONE, ITEM, NOTE, TOPIC, PAUSED = 8, 9, 10, 12, 14
+GONE, ITEM, NOTE, TOPIC, PAUSED, LEFT_ALONE = 8, 9, 10, 12, 14, 15
 HIDDEN: Final = range(20, 22)
 CANDIDATES: Final = range(30, 33)
 RIGHTS: Final = (
@@ -188,8 +188,11 @@ def a_world(chance: Random, whose: Subject, base: int, agents: tuple[str, str], 
         topics = {whose: f"the mill number {base + TOPIC + number}"}
         replace_agent(service, agent, note, context, topics=topics, version=None, now=NOW)
 
-    paused = Preference(name=PreferenceName.PAUSED_CONVERSATION, value=f"mill number {base + PAUSED}")
-    set_preference(whose, paused, context, by="test", now=NOW)
+    for name, value in (
+        (PreferenceName.PAUSED_CONVERSATION, f"mill number {base + PAUSED}"),
+        (PreferenceName.UNMENTIONED_TOPIC, f"sluice of mill number {base + LEFT_ALONE}"),
+    ):
+        set_preference(whose, Preference(name=name, value=value), context, by="test", now=NOW)
 
     hidden = tuple(
         a_memory(f"{whose.subject_id}-{number}", whose).model_copy(
@@ -240,6 +243,7 @@ def over_rest(who: Asking, client: httpx.Client) -> dict[str, set[int]]:
     about = {"subject_id": world.whose.subject_id}
     path = f"/api/v1/subjects/{world.whose.subject_id}"
     key = f"The mill number {world.base + ITEM} stood at the river."
+    left_alone = f"How is the sluice of mill number {world.base + LEFT_ALONE}?"
     reads = {
         "get": {"op": "get", "namespace": ["notes", key[:-1]], "key": key},
         "search": {"op": "search", "query": ASKED},
@@ -253,6 +257,7 @@ def over_rest(who: Asking, client: httpx.Client) -> dict[str, set[int]]:
         "export": client.get(f"{path}/export"),
         "reviews": client.get(f"{path}/reviews"),
         "preferences": client.get(f"{path}/preferences"),
+        "check": client.post(f"{path}/topics/check", json={"text": left_alone}),
         **{f"store {way}": client.post(f"{path}/store/read", json={"ops": [read]}) for way, read in reads.items()},
         **{
             f"read {number}": client.get(f"/api/v1/documents/mill-number-{world.base + number}", params=about)
@@ -376,7 +381,9 @@ def test_nobody_is_told_of_anything_beside_memories_what_they_may_not_see(
         assert spoken <= documents
         for way in ("get", "search", "search without a query", "namespaces"):
             assert by_way[f"store {way}"] == items, way
-        assert by_way["preferences"] == (who.numbers(PAUSED) if who.sees_what_is_shared else set())
+        wanted = who.numbers(PAUSED, LEFT_ALONE) if who.sees_what_is_shared else set()
+        assert by_way["preferences"] == wanted
+        assert by_way["check"] == wanted - who.numbers(PAUSED)
         hidden = who.whole(*HIDDEN)
         # A wish may have meant all of them: who decides on that sees each.
         asked_about = hidden if hidden == who.numbers(*HIDDEN) else set()
