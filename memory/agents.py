@@ -7,7 +7,7 @@ decision; the topic is what extraction keeps of a user who began to say somethin
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -57,11 +57,11 @@ def replace_agent(
     context: MemoryContext,
     *,
     topics: Mapping[Subject, str | None],
-    version: int | None,
+    versions: Collection[int] | None,
     now: datetime,
 ) -> AgentDocument:
-    """Put an agent's document in the place of the one that it keeps, with `version` only while it is at that one; and
-    note the topics that it waits for subjects to go on with, None for no topic.
+    """Put an agent's document in the place of the one that it keeps, with `versions` only while it is at one of those;
+    and note the topics that it waits for subjects to go on with, None for no topic.
 
     Raises:
         NotAllowed, NotAMember: the principal may not write what is the agent's own, or nothing of a subject.
@@ -78,12 +78,12 @@ def replace_agent(
     opened = {subject: _topic(principal, agent_id, subject, topic, context) for subject, topic in topics.items()}
     store = context.catalog.agents
     stored = store.get(principal.tenant_id, agent_id)
-    if version is not None and version != stored.version:
+    if versions is not None and stored.version not in versions:
         raise Outdated(f"the document is at version {stored.version}: read it again")
     try:
         kept = store.put(principal.tenant_id, agent_id, document, read=stored.version, now=now)
     except ConcurrentChange as error:
-        if version is not None:
+        if versions is not None:
             raise Outdated("somebody else has just replaced the document: read it again") from error
         raise
     for subject, topic in opened.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -69,10 +69,10 @@ def edit(
     context: MemoryContext,
     *,
     now: datetime,
-    version: int | None = None,
+    versions: Collection[int] | None = None,
     by: str | None = None,
 ) -> Memory:
-    """Change what a memory says or counts; with `version` only while it is at that one. Returns it as it is then.
+    """Change what a memory says or counts; with `versions` only while it is at one of those. Returns it as it is then.
 
     `by` is who does it, for the audit, where that is another than the principal's key or an operator.
 
@@ -101,7 +101,7 @@ def edit(
     named = ", ".join(sorted(vars(wanted).keys() & fields.keys()))
 
     def change(memory: Memory, draft: Draft) -> None:
-        if version is not None and memory.version != version:
+        if versions is not None and memory.version not in versions:
             raise VersionMismatch(memory.version)
         if "summary" in fields and principal is not None and principal.agent_id is not None:
             if not may_replace(_AGENT, memory.source):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import datetime
 from typing import Final
 
@@ -10,6 +10,7 @@ from memory.context import MemoryContext
 from memory.failures import retry_on_conflict
 from memory.publish import publish
 from schema import MAX_BLOCKED_TOPICS, AuditAction, AuditEntry, Preference, PreferenceName, Preferences, Subject
+from schema.base import ANY_ETAG
 from schema.errors import Outdated, Refused
 from schema.preferences import MAX_PAUSED_CONVERSATIONS
 from stores.catalog import Changes
@@ -40,10 +41,10 @@ def set_preferences(
     by: str,
     now: datetime,
     holds: bool = True,
-    etag: str | None = None,
+    etags: Set[str] | None = None,
 ) -> Preferences:
-    """Note all that a subject wants from now on, or with `holds` False no longer; with `etag` only while what they want
-    has that one, or `*`. Returns all that they want then.
+    """Note all that a subject wants from now on, or with `holds` False no longer; with `etags` only while what they
+    want has one of those, or with `ANY_ETAG`. Returns all that they want then.
 
     The audit gets a line for each; a blocked topic is not named in it.
 
@@ -54,7 +55,7 @@ def set_preferences(
         ConcurrentChange: others go on changing what they want; try again.
     """
     preferences = context.catalog.preferences.of(subject)
-    if etag is not None and etag not in {"*", preferences.etag}:
+    if etags is not None and etags.isdisjoint({preferences.etag, *ANY_ETAG}):
         raise Outdated
     valued = [_valued(preference) for preference in wanted]
     if holds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from contextlib import suppress
 from datetime import datetime
 
@@ -25,7 +26,7 @@ def put_document(
     celery: Celery,
     *,
     now: datetime,
-    etag: str | None = None,
+    etags: Set[str] | None = None,
 ) -> Accepted:
     """Keep a document and have a worker make it searchable; None is an operator. Nobody waits for the worker: a
     notification that the broker does not take costs seconds, for the sweep finds the document in the catalog.
@@ -33,7 +34,7 @@ def put_document(
     Raises:
         DocumentRefused, NotAMember, NotAllowed, NotFound, Outdated, ConcurrentChange: see `memory.documents.put`.
     """
-    accepted = keep_document(principal, document, stores, now=now, etag=etag)
+    accepted = keep_document(principal, document, stores, now=now, etags=etags)
     if accepted.outcome is not PutOutcome.UNCHANGED:
         notify_workers(document, celery)
     return accepted

@@ -137,9 +137,8 @@ class Recall:
         version: int | None = None,
     ) -> Memory:
         """Change what a memory says or counts: see `memory.edits.edit`."""
-        return edit(
-            principal, subject, memory_id, wanted, self._memory(), now=datetime.now(UTC), version=version, by=self._by
-        )
+        versions, now = None if version is None else [version], datetime.now(UTC)
+        return edit(principal, subject, memory_id, wanted, self._memory(), now=now, versions=versions, by=self._by)
 
     def apply(self, principal: Principal | None, subject: Subject, memory_id: uuid.UUID, verb: Verb) -> Memory:
         """Pin, unpin, archive, restore, suppress or unsuppress a memory: see `memory.edits.apply_verb`."""

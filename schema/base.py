@@ -8,6 +8,9 @@ from pydantic import BaseModel, ConfigDict
 NO_NUL: Final = r"^[^\x00]*$"
 """A pattern for text that is kept: none has a character of the code 0, and Postgres takes none that has."""
 
+ANY_ETAG: Final = frozenset({"*"})
+"""The names of whatever is there, whatever it says."""
+
 
 def etag_of(written: str) -> str:
     """Return a name of what a value says as JSON: another one as soon as it says something else."""

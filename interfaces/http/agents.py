@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
 
 from interfaces.http.credentials import Asker
-from interfaces.http.etags import IfMatch, etag_of, version_of
+from interfaces.http.etags import IfMatch, etag_of, versions_in
 from interfaces.http.items import checked_json
 from interfaces.http.service import Opened
 from memory.agents import read_agent, replace_agent
@@ -64,10 +64,10 @@ def replace(
     asker = acting(principal, user_id, agent_id)
     subject, now = _subject(asker), datetime.now(UTC)
     document = {name: value for name, value in given.items() if name != _TOPIC}
-    version = version_of(if_match)
+    versions = versions_in(if_match)
     topic = _topic_in(given, subject)
     topics = {subject: topic} if _TOPIC in given and subject is not None else {}
-    kept = replace_agent(asker, agent_id, document, service.context, topics=topics, version=version, now=now)
+    kept = replace_agent(asker, agent_id, document, service.context, topics=topics, versions=versions, now=now)
     response.headers["ETag"] = etag_of(kept.version)
     return {**kept.document, _TOPIC: read_agent(asker, agent_id, subject, service.context).topic}
 

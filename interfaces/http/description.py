@@ -104,13 +104,14 @@ def _complete(document: dict[str, Any], *, is_for_this_machine: bool) -> None:
     schemas["Problem"] = _PROBLEM
     components["headers"] = _HEADERS
     for item in document["paths"].values():
-        has_etag = any("if-match" in _parameters(operation) for operation in item.values())
+        is_versioned = any("if-match" in _parameters(operation) for operation in item.values())
         for method, operation in item.items():
+            has_etag = "if-match" in _parameters(operation) or (is_versioned and method == "get")
             failures = _failures_of(method, operation) + (list(_OF_ELSEWHERE) if is_for_this_machine else [])
-            _complete_operation(method, operation, failures, has_etag=has_etag)
+            _complete_operation(operation, failures, has_etag=has_etag)
 
 
-def _complete_operation(method: str, operation: dict[str, Any], failures: list[HTTPStatus], *, has_etag: bool) -> None:
+def _complete_operation(operation: dict[str, Any], failures: list[HTTPStatus], *, has_etag: bool) -> None:
     responses = operation["responses"]
     for status in failures:
         responses[str(status.value)] = {
@@ -119,7 +120,7 @@ def _complete_operation(method: str, operation: dict[str, Any], failures: list[H
         }
     for status_code, response in responses.items():
         names = _fields_of(HTTPStatus(int(status_code)), operation)
-        if has_etag and method != "delete" and status_code.startswith("2"):
+        if has_etag and status_code.startswith("2"):
             names.append("ETag")
         refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
         response["headers"] = response.get("headers", {}) | refs

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from interfaces.http.asking import About
 from interfaces.http.credentials import Asker, subject_of
-from interfaces.http.etags import IfMatch, etag_of, name_in
+from interfaces.http.etags import IfMatch, etag_of, names_in
 from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
 from memory.documents.put import PutOutcome
@@ -176,7 +176,7 @@ def put(
         pages=given.pages,
     )
     accepted = put_document(
-        asker, document, service.context, service.context.celery, now=datetime.now(UTC), etag=name_in(if_match)
+        asker, document, service.context, service.context.celery, now=datetime.now(UTC), etags=names_in(if_match)
     )
     response.headers["ETag"] = etag_of(accepted.document.etag)
     if accepted.outcome is PutOutcome.UNCHANGED:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from interfaces.http.asking import About, AboutMany, Wanted
 from interfaces.http.credentials import Asker, subject_of
-from interfaces.http.etags import IfMatch, etag_of, version_of
+from interfaces.http.etags import IfMatch, etag_of, versions_in
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.service import Opened, Service
 from memory.edits import Edit, Verb, apply_verb, edit
@@ -239,10 +239,8 @@ def change(
     """Change a memory; with If-Match only while it is at that version, else 412."""
     tags = None if given.tags is None else tuple(given.tags)
     wanted = Edit(given.content, given.category, tags, given.importance, given.confidence, VISIBILITY_OF[given.scope])
-    version = version_of(if_match)
-    memory = edit(
-        about.principal, about.subject, memory_id, wanted, service.context, now=datetime.now(UTC), version=version
-    )
+    versions, now = versions_in(if_match), datetime.now(UTC)
+    memory = edit(about.principal, about.subject, memory_id, wanted, service.context, now=now, versions=versions)
     response.headers["ETag"] = etag_of(memory.version)
     return memory_out(memory)
 

@@ -8,7 +8,7 @@ from typing import Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from interfaces.http.etags import IfMatch, etag_of, name_in
+from interfaces.http.etags import IfMatch, etag_of, names_in
 from interfaces.http.service import Opened
 from interfaces.http.subjects import About, require_write
 from memory.preferences import set_preferences
@@ -53,31 +53,39 @@ def change_preferences(
     consent is withdrawn nothing is kept."""
     named = (PreferenceName.CONSENT, given.consent), (PreferenceName.TIME_ZONE, given.time_zone)
     wanted = [Preference(name=name, value=value) for name, value in named if value is not None]
-    return _told(_set(about, wanted, service, holds=True, if_match=if_match), response)
+    return _set(about, wanted, service, response, holds=True, if_match=if_match)
 
 
 @router.put("/topics/{topic}", summary="Keep and tell nothing on a topic from now on")
-def block_topic(topic: Topic, about: About, service: Opened) -> PreferencesOut:
+def block_topic(
+    topic: Topic, about: About, service: Opened, response: Response, if_match: IfMatch = None
+) -> PreferencesOut:
     """Block a topic. What is known of it stays and is not told; erase it if it should go."""
-    return _set(about, [_blocked(topic)], service, holds=True)
+    return _set(about, [_blocked(topic)], service, response, holds=True, if_match=if_match)
 
 
 @router.delete("/topics/{topic}", summary="Let a topic be kept and told again")
-def unblock_topic(topic: Topic, about: About, service: Opened) -> PreferencesOut:
+def unblock_topic(
+    topic: Topic, about: About, service: Opened, response: Response, if_match: IfMatch = None
+) -> PreferencesOut:
     """Unblock a topic."""
-    return _set(about, [_blocked(topic)], service, holds=False)
+    return _set(about, [_blocked(topic)], service, response, holds=False, if_match=if_match)
 
 
 @router.put("/paused-conversations/{conversation_id}", summary="Keep nothing of a conversation from now on")
-def pause_conversation(conversation_id: Identifier, about: About, service: Opened) -> PreferencesOut:
+def pause_conversation(
+    conversation_id: Identifier, about: About, service: Opened, response: Response, if_match: IfMatch = None
+) -> PreferencesOut:
     """Pause remembering for one conversation. What is known of it stays; what is said in others is kept as ever."""
-    return _set(about, [_paused(conversation_id)], service, holds=True)
+    return _set(about, [_paused(conversation_id)], service, response, holds=True, if_match=if_match)
 
 
 @router.delete("/paused-conversations/{conversation_id}", summary="Let a conversation be remembered again")
-def resume_conversation(conversation_id: Identifier, about: About, service: Opened) -> PreferencesOut:
+def resume_conversation(
+    conversation_id: Identifier, about: About, service: Opened, response: Response, if_match: IfMatch = None
+) -> PreferencesOut:
     """Go on remembering what is said in a conversation."""
-    return _set(about, [_paused(conversation_id)], service, holds=False)
+    return _set(about, [_paused(conversation_id)], service, response, holds=False, if_match=if_match)
 
 
 def _blocked(topic: str) -> Preference:
@@ -89,12 +97,7 @@ def _paused(conversation_id: str) -> Preference:
 
 
 def _set(
-    about: About,
-    wanted: list[Preference],
-    service: Opened,
-    *,
-    holds: bool,
-    if_match: str | None = None,
+    about: About, wanted: list[Preference], service: Opened, response: Response, *, holds: bool, if_match: IfMatch
 ) -> PreferencesOut:
     require_write(about, service)
     preferences = set_preferences(
@@ -104,9 +107,9 @@ def _set(
         by=about.principal.key_id,
         now=datetime.now(UTC),
         holds=holds,
-        etag=name_in(if_match),
+        etags=names_in(if_match),
     )
-    return PreferencesOut(**dict(preferences))
+    return _told(PreferencesOut(**dict(preferences)), response)
 
 
 def _told(wanted: PreferencesOut, response: Response) -> PreferencesOut:

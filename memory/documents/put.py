@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Set
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -12,6 +13,7 @@ from memory.documents.rights import require_puttable
 from memory.failures import retry_on_conflict
 from policies.privacy.documents import masked_title
 from schema import Document, KeptDocument, Policy, Principal
+from schema.base import ANY_ETAG
 from schema.errors import Outdated, Refused, UnderLegalHold
 from schema.settings import variable_of
 from stores.catalog import Changes, DocumentWrite
@@ -43,10 +45,10 @@ class Accepted:
 
 @retry_on_conflict
 def put_document(
-    principal: Principal | None, document: Document, stores: Stores, *, now: datetime, etag: str | None = None
+    principal: Principal | None, document: Document, stores: Stores, *, now: datetime, etags: Set[str] | None = None
 ) -> Accepted:
-    """Write a document into the catalog, where a worker or the sweep finds it; None is an operator. With `etag` only in
-    the place of what has that one, or with `*` of whatever is there.
+    """Write a document into the catalog, where a worker or the sweep finds it; None is an operator. With `etags` only
+    in the place of what has one of those, or with `ANY_ETAG` of whatever is there.
 
     The same document again is no work, the same content with other labels needs no embedding, and new content takes the
     place of the old once it is searchable.
@@ -69,9 +71,9 @@ def put_document(
         raise DocumentRefused(f"{document.subject_id} has withdrawn consent: nothing is kept for them")
     stored = stores.catalog.documents.get(document.subject, document.document_id)
     require_puttable(principal, document, stored, stores.catalog)
-    if etag is not None and stored is None:
+    if etags is not None and stored is None:
         raise Outdated("there is no such document to replace: put it without If-Match")
-    if etag is not None and stored is not None and etag not in {"*", stored.etag}:
+    if etags is not None and stored is not None and etags.isdisjoint({stored.etag, *ANY_ETAG}):
         raise Outdated
     outcome, kept = _after(document, stored, stores.policy, now)
     if outcome is PutOutcome.UNCHANGED:

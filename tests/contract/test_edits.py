@@ -120,7 +120,7 @@ def test_an_agents_edit_does_not_contradict_the_user(worker: Worker, anna: str) 
 def test_an_edit_of_a_version_that_is_gone_is_refused(worker: Worker, memory: Memory) -> None:
     apply_verb(None, memory.subject, memory.id, "pin", worker.context, now=NOW)
     with pytest.raises(VersionMismatch):
-        edit(None, memory.subject, memory.id, Edit(importance=1.0), worker.context, now=NOW, version=memory.version)
+        edit(None, memory.subject, memory.id, Edit(importance=1.0), worker.context, now=NOW, versions=[memory.version])
 
 
 def test_an_agent_does_not_change_the_users_own_words(worker: Worker, memory: Memory) -> None:

@@ -13,6 +13,7 @@ from memory.preferences import TooManyTopics, set_preference, set_preferences
 from memory.publish import publish
 from recall.retrieve import retrieve
 from schema import MAX_BLOCKED_TOPICS, MemoryType, Preference, PreferenceName, Preferences, Subject
+from schema.base import ANY_ETAG
 from schema.errors import Outdated
 from schema.preferences import conversation_key
 from stores.catalog import Outcome
@@ -204,12 +205,14 @@ def test_what_is_never_to_be_mentioned_is_told_again_once_somebody_unblocks_it(w
 def test_what_a_caller_has_read_is_changed_only_while_it_stands(worker: Worker, anna: str) -> None:
     whose, zone = subject(anna), Preference(name=PreferenceName.TIME_ZONE, value="Europe/Lisbon")
     read = want(worker, anna, HEALTH)
-    changed = set_preferences(whose, [GRANTED, zone], worker.context, by="dora", now=NOW, etag=read.etag)
+    changed = set_preferences(whose, [GRANTED, zone], worker.context, by="dora", now=NOW, etags={read.etag})
     assert (changed.consent, changed.time_zone, changed.etag != read.etag) == ("granted", "Europe/Lisbon", True)
     with pytest.raises(Outdated):
-        set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etag=read.etag)
+        set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etags={read.etag})
     assert want(worker, anna, GRANTED) == changed, "to want the same again changes nothing"
-    assert set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etag="*").consent == "withdrawn"
+    assert (
+        set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etags=ANY_ETAG).consent == "withdrawn"
+    )
 
 
 def test_a_change_between_reading_and_writing_counts(
@@ -226,6 +229,6 @@ def test_a_change_between_reading_and_writing_counts(
 
     monkeypatch.setattr("memory.preferences.publish", publish_late)
     with pytest.raises(Outdated):
-        set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etag=read.etag)
+        set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etags={read.etag})
     assert worker.context.catalog.preferences.of(whose) == Preferences(consent="granted", blocked_topics=("health",))
     assert set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW).consent == "withdrawn"

@@ -173,7 +173,7 @@ def wait_for_a_topic(worker: Worker, user: str) -> None:
     capabilities = frozenset({Capability.READ, Capability.WRITE, Capability.ACT_AS})
     agent = Principal(tenant_id="acme", agent_id="coach", capabilities=capabilities, key_id="k")
     topics = {subject(user): "a plan for her savings"}
-    replace_agent(agent, f"coach-{user}", {}, worker.context, topics=topics, version=None, now=NOW)
+    replace_agent(agent, f"coach-{user}", {}, worker.context, topics=topics, versions=None, now=NOW)
 
 
 def refuse_a_turn(worker: Worker, user: str) -> None:

@@ -186,7 +186,7 @@ def a_world(chance: Random, whose: Subject, base: int, agents: tuple[str, str], 
         kept_before = context.catalog.agents.get(whose.tenant_id, agent).document
         note = {**kept_before, whose.subject_id: f"mill number {base + NOTE + number}"}
         topics = {whose: f"the mill number {base + TOPIC + number}"}
-        replace_agent(service, agent, note, context, topics=topics, version=None, now=NOW)
+        replace_agent(service, agent, note, context, topics=topics, versions=None, now=NOW)
 
     for name, value in (
         (PreferenceName.PAUSED_CONVERSATION, f"mill number {base + PAUSED}"),

@@ -41,6 +41,8 @@ MEANING: Final = {
     "PATCH /api/v1/subjects/{subject_id}/preferences",  # a time zone is one that there is
     "PUT /api/v1/subjects/{subject_id}/topics/{topic}",  # a topic has more than blanks
     "DELETE /api/v1/subjects/{subject_id}/topics/{topic}",
+    "PUT /api/v1/subjects/{subject_id}/paused-conversations/{conversation_id}",  # an ETag is one that it has had
+    "DELETE /api/v1/subjects/{subject_id}/paused-conversations/{conversation_id}",
     "GET /api/v1/subjects/{subject_id}/reviews",  # a cursor is one that a list gave
     "GET /api/v1/webhooks/{webhook_id}/deliveries",
     "GET /api/v1/legal-holds",

@@ -71,6 +71,39 @@ def test_an_edit_names_the_version_that_it_was_made_of(me: httpx.Client) -> None
     assert me.get(path).json()["content"] == "Anna lives in Porto."
 
 
+@pytest.mark.parametrize(
+    ("if_match", "status"),
+    [
+        ('"90", "91",{}', 200),
+        ('"90",, {} ,', 200),
+        ("*", 200),
+        ('"90", "91"', 412),
+        ("W/{}", 412),
+        ('"90", W/{}', 412),
+        ('W/"90",{}', 200),
+        ('"*"', 412),
+        ("{version}", 412),
+        ("{} {}", 412),
+        ('{}, "9', 412),
+        (", ,", 412),
+        ("", 412),
+    ],
+)
+def test_if_match_is_read_as_http_says(me: httpx.Client, if_match: str, status: int) -> None:
+    """RFC 9110, 13.1.1: a list of entity tags, compared strongly; a weak one is like none."""
+    path = f"/api/v1/memories/{remember(me, 'Anna lives in Lisbon.')['memory_id']}"
+    etag = me.get(path).headers["ETag"]
+    named = if_match.format(etag, etag, version=etag.strip('"'))
+    edited = me.patch(path, json={"importance": 0.9}, headers={"If-Match": named})
+    assert (edited.status_code, me.get(path).json()["importance"] == 0.9) == (status, status == 200)
+
+
+def test_what_if_match_names_may_stand_in_several_lines(me: httpx.Client) -> None:
+    path = f"/api/v1/memories/{remember(me, 'Anna lives in Lisbon.')['memory_id']}"
+    lines = [("If-Match", '"90"'), ("If-Match", me.get(path).headers["ETag"])]
+    assert me.patch(path, json={"importance": 0.9}, headers=lines).status_code == 200
+
+
 def test_a_secret_is_refused_and_not_repeated(me: httpx.Client) -> None:
     answer = me.post("/api/v1/memories/", json={"content": "The password is hunter2!x9."})
     assert answer.status_code == 422

@@ -26,9 +26,20 @@ def test_a_change_with_if_match_undoes_no_newer_one(me: httpx.Client, path: str)
     late = me.patch(f"{path}/preferences", json={"consent": "withdrawn"}, headers={"If-Match": etag})
     assert (late.status_code, late.headers["content-type"]) == (412, "application/problem+json")
     assert me.get(f"{path}/preferences").headers["ETag"] == granted.headers["ETag"]
-    for any_of_them in ({}, {"If-Match": "*"}, {"If-Match": f"W/{granted.headers['ETag']}"}):
+    for any_of_them in ({}, {"If-Match": "*"}, {"If-Match": f'"a,b" , W/"c",, {granted.headers["ETag"]}'}):
         answer = me.patch(f"{path}/preferences", json={"consent": "granted"}, headers=any_of_them)
         assert (answer.status_code, answer.headers["ETag"]) == (200, granted.headers["ETag"])
+
+
+def test_topics_and_pauses_are_changed_only_by_who_has_read_what_is_wanted_now(me: httpx.Client, path: str) -> None:
+    for below in ("topics/my divorce", "paused-conversations/c1"):
+        read = {"If-Match": me.get(f"{path}/preferences").headers["ETag"]}
+        put = me.put(f"{path}/{below}", headers=read)
+        assert (put.status_code, put.headers["ETag"]) == (200, f'"{put.json()["etag"]}"')
+        for method in ("PUT", "DELETE"):
+            assert me.request(method, f"{path}/{below}", headers=read).status_code == 412
+        gone = me.delete(f"{path}/{below}", headers={"If-Match": put.headers["ETag"]})
+        assert (gone.status_code, gone.headers["ETag"]) == (200, f'"{gone.json()["etag"]}"')
 
 
 def test_whatever_changes_what_is_wanted_tells_its_new_etag(me: httpx.Client, path: str) -> None:
@@ -39,6 +50,7 @@ def test_whatever_changes_what_is_wanted_tells_its_new_etag(me: httpx.Client, pa
         ("DELETE", "topics/my divorce"),
         ("DELETE", "paused-conversations/c1"),
     ):
-        etags.append(me.request(method, f"{path}/{below}").json()["etag"])
-        assert me.get(f"{path}/preferences").json()["etag"] == etags[-1]
+        changed = me.request(method, f"{path}/{below}")
+        etags.append(changed.json()["etag"])
+        assert me.get(f"{path}/preferences").headers["ETag"] == changed.headers["ETag"] == f'"{etags[-1]}"'
     assert len(set(etags)) == len(etags) - 1, "in the end nothing is wanted, as in the beginning"

@@ -43,9 +43,9 @@ def change(
     version: Annotated[int, Form()],
 ) -> Response:
     """Have a memory say something else."""
-    now = datetime.now(UTC)
+    wanted, now = Edit(summary), datetime.now(UTC)
     try:
-        edit(view.reader, view.subject, memory_id, Edit(summary), service.context, now=now, version=version, by=view.by)
+        edit(view.reader, view.subject, memory_id, wanted, service.context, now=now, versions=[version], by=view.by)
     except VersionMismatch:
         problem = gettext(
             "It was changed by somebody else while you wrote. Here is what it says now; your words stand below."
