@@ -48,6 +48,11 @@ class FleetSettings(BaseSettings):
         description="days for which raw turns are kept, those apart that a legal hold needs; 0: for as long as a "
         "memory needs them",
     )
+    cost_days: Annotated[int, Field(ge=0, le=36_500)] = Field(
+        400,
+        description="days for which it is kept what models were asked for, by conversation and day: a year and a "
+        "month, so that a month can be compared with that of the year before; 0: for ever",
+    )
     night_chunk_subjects: Annotated[int, Field(ge=1, le=10_000)] = Field(
         500, description="subjects that a worker takes at a time for a nightly job"
     )

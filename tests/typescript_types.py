@@ -15,7 +15,7 @@ from interfaces.http.app import create_app
 from schema.settings import Settings
 
 ROOTS: Final = (
-    *("ContextOut", "HitOut", "MemoryIn", "MemoryPatch", "PageOut", "RememberedOut", "TurnIn", "TurnOut"),
+    *("ContextOut", "CostsOut", "HitOut", "MemoryIn", "MemoryPatch", "PageOut", "RememberedOut", "TurnIn", "TurnOut"),
     "WholeMemoryOut",
 )
 _PLAIN: Final = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}

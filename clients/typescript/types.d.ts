@@ -19,6 +19,29 @@ export interface ContextOut {
   tokens: number;
 }
 
+/** Calls of models of one group: of it is set what they were added up by. A call about several conversations is a part of a call of each; `conversation_id` is empty for what was of none. `cost` is null where no price is set. */
+export interface CostOut {
+  day?: string | null;
+  tenant_id?: string | null;
+  user_id?: string | null;
+  conversation_id?: string | null;
+  purpose?: string | null;
+  llm_calls: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  embedding_calls: number;
+  embedding_texts: number;
+  embedding_tokens: number;
+  cost: number | null;
+}
+
+/** A page of costs from the day `since` on; `cursor` asks for the next one, and is null on the last. */
+export interface CostsOut {
+  since: string;
+  items: CostOut[];
+  cursor: string | null;
+}
+
 /** A memory that answers a search; `distance` is 1 - similarity, `score` what it is ranked by. */
 export interface HitOut {
   memory_id: string;

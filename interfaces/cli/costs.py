@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import typer
@@ -11,9 +11,10 @@ from rich.table import Table
 
 from interfaces.cli.arguments import JsonOption, TenantOption, UserOption
 from interfaces.cli.output import console, print_json
+from recall.costs import fields_of_cost, first_day
 from schema.settings import load_settings
 from stores.catalog import open_catalog
-from stores.catalog.costs import COUNTS, By, Prices, Sum
+from stores.catalog.costs import By, Prices
 
 _NOT_IN_IT: Final = (
     "Not in it: the embeddings of plain searches, of documents that came to nothing, of repairs and of starts, and "
@@ -31,12 +32,6 @@ _HEADS: Final = {
     By.TENANT: "tenant",
     By.PURPOSE: "what for",
 }
-_NAMES: Final = {
-    By.DAY: ("day",),
-    By.CONVERSATION: ("tenant_id", "user_id", "conversation_id"),
-    By.TENANT: ("tenant_id",),
-    By.PURPOSE: ("purpose",),
-}
 
 
 def costs(
@@ -49,13 +44,13 @@ def costs(
     """Tell what language models and embedders were asked for: tokens and, with prices set, money. By tenant it is told
     of all of them, otherwise of one."""
     settings = load_settings()
-    since = datetime.now(UTC).date() - timedelta(days=days - 1)
+    since = first_day(days, datetime.now(UTC))
     whose = None if by is By.TENANT else tenant
     with closing(open_catalog(settings, makes_catalog=False)) as catalog:
         sums = catalog.costs.added_up(by, since, tenant_id=whose, subject_id=user)
     prices = Prices.of(settings)
     if as_json:
-        print_json([_json(by, total, prices) for total in sums])
+        print_json([fields_of_cost(by, total, prices) for total in sums])
         return
     if not sums:
         console.print(f"no call of a model is known of the last {days} days")
@@ -79,11 +74,3 @@ def costs(
     if not prices.is_set:
         console.print(_NO_PRICE, soft_wrap=True)
     console.print(_NOT_IN_IT, soft_wrap=True, style="dim")
-
-
-def _json(by: By, total: Sum, prices: Prices) -> dict[str, object]:
-    return {
-        **dict(zip(_NAMES[by], total.group, strict=True)),
-        **{name: round(getattr(total, name), 3) for name in COUNTS},
-        "cost": total.cost(prices),
-    }

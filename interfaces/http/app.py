@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from interfaces.http import (
     agents,
     candidates,
+    costs,
     documents,
     entities,
     events,
@@ -119,6 +120,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         events.router,
         webhooks.router,
         legal_holds.router,
+        costs.router,
         sign_in.api,
         sign_in.router,
         openid_sign_in.router,

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Column, Connection, Float, Index, String, Table, delete, func, select
+from sqlalchemy import Column, Connection, Float, Index, String, Table, delete, func, select, tuple_
 
 from schema import Subject, Tombstone
 from schema.settings import Settings
@@ -136,19 +136,41 @@ class Costs(Store):
                 write_costs(connection, subject, spent, began)
 
     def added_up(
-        self, by: By, since: date, *, tenant_id: str | None = None, subject_id: str | None = None
+        self,
+        by: By,
+        since: date,
+        *,
+        tenant_id: str | None = None,
+        subject_id: str | None = None,
+        after: tuple[str, ...] = (),
+        limit: int | None = None,
     ) -> list[Sum]:
         """Return the sums from a day (UTC) on, of one tenant or of all, of one user of it or of all; days latest first,
-        others by their names."""
+        others by their names. With `after` those behind a group."""
         group = _GROUPS[by]
         query = select(*group, *(func.sum(costs.c[name]) for name in COUNTS)).where(costs.c.day >= since.isoformat())
         if tenant_id is not None:
             query = query.where(costs.c.tenant_id == tenant_id)
         if subject_id is not None:
             query = query.where(costs.c.subject_id == subject_id)
+        if after:
+            query = query.where(tuple_(*group) < after if by is By.DAY else tuple_(*group) > after)
         order = [column.desc() for column in group] if by is By.DAY else list(group)
-        rows = self._rows(query.group_by(*group).order_by(*order))
+        rows = self._rows(query.group_by(*group).order_by(*order).limit(limit))
         return [Sum(tuple(row[: len(group)]), *map(float, row[len(group) :])) for row in rows]
+
+    def drop_before(self, day: date, limit: int) -> int:
+        """Drop what was asked for before a day (UTC), at most `limit` rows of each tenant, and return how many.
+
+        There is an index by tenant and day, and none by day alone, which every batch would pay for.
+        """
+        key = list(costs.primary_key)
+        dropped, tenant_id = 0, ""
+        while tenant_id := self._value(select(func.min(costs.c.tenant_id)).where(costs.c.tenant_id > tenant_id)):
+            is_old = costs.c.tenant_id == tenant_id, costs.c.day < day.isoformat()
+            old = select(*key).where(*is_old).limit(limit)
+            dropped += self._run(delete(costs).where(tuple_(*key).in_(old)))
+        return dropped
 
 
 @cache

@@ -78,6 +78,22 @@ def test_what_has_no_price_has_no_cost_and_each_kind_of_token_has_its_own() -> N
     assert million.cost(Prices(0.5, 2.0, 0.02)) == pytest.approx(1.0 + 1.0 + 0.2)
 
 
+def test_what_was_asked_for_before_a_day_is_dropped_of_every_tenant(asked: Catalog) -> None:
+    assert asked.costs.drop_before(TODAY, 100) == 0
+    assert [asked.costs.drop_before(TODAY + timedelta(days=1), limit) for limit in (1, 100, 100)] == [2, 2, 0]
+    assert tokens(asked.costs.added_up(By.TENANT, date.min)) == {("acme",): 5_900}
+
+
+def test_a_sum_may_be_read_page_by_page(asked: Catalog) -> None:
+    for by in By:
+        added_up = partial(asked.costs.added_up, by, TODAY)
+        paged: list[Sum] = []
+        while page := added_up(after=paged[-1].group if paged else (), limit=1):
+            paged += page
+        assert paged == added_up()
+        assert len(paged) > 1
+
+
 def erased(whose: Subject) -> AuditEntry:
     return AuditEntry(**whose.model_dump(), at=NOW, by="anna", action=AuditAction.ERASED, reason="", policy_version="p")
 

@@ -12,6 +12,7 @@ from memory.indexing import index
 from recall.retrieve import retrieve
 from schema import Status, Subject
 from stores.catalog import Access, Changes
+from stores.catalog.costs import Spent
 from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import Worker, on_every_store_at_length, only
 from tests.turns import a_turn, subject
@@ -172,6 +173,17 @@ def test_a_turn_that_comes_in_the_night_waits_for_the_lease_and_is_rung_for_when
 
 
 # -- what is dropped by the hour ------------------------------------------------------------------------------------
+
+
+def test_what_models_cost_is_kept_for_as_long_as_the_settings_say(alone: Worker, anna: str) -> None:
+    whose = subject(anna)
+    spent = (Spent("c1", "turn", 1, 900, 40, 2, 3, 50),)
+    alone.context.catalog.commit(Changes(subject=whose, at=datetime.now(UTC), spent=spent))
+    for_ever = alone.with_parts(settings=alone.context.settings.model_copy(update={"cost_days": 0}))
+    assert clean_up(for_ever.context, later(10_000))["costs"] == 0
+    assert clean_up(alone.context, later(399))["costs"] == 0
+    assert clean_up(alone.context, later(402))["costs"] == 1
+    assert alone.rows("costs", whose) == []
 
 
 def test_raw_turns_are_kept_for_as_long_as_the_settings_say_and_for_a_legal_hold(alone: Worker, anna: str) -> None:

@@ -46,6 +46,7 @@ MEANING: Final = {
     "GET /api/v1/subjects/{subject_id}/reviews",  # a cursor is one that a list gave
     "GET /api/v1/webhooks/{webhook_id}/deliveries",
     "GET /api/v1/legal-holds",
+    "GET /api/v1/costs",
     "POST /api/v1/legal-holds",  # something is named
     "POST /api/v1/legal-holds/lift",
     "POST /api/v1/webhooks",  # a URL is one that can be told
@@ -62,7 +63,7 @@ ALL_UP_TO, EACH = 20, 5
 TAKES_THE_KEY: Final = "DELETE /api/v1/subjects/{subject_id}"
 
 EVENTS: Final = "GET /api/v1/events"
-OF_THE_TENANT: Final = ("/api/v1/webhooks", "/api/v1/legal-holds", "/api/v1/staff-link")
+OF_THE_TENANT: Final = ("/api/v1/webhooks", "/api/v1/legal-holds", "/api/v1/staff-link", "/api/v1/costs")
 """How the paths begin that want a key of the whole tenant."""
 
 _project = ProjectConfig(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import structlog
@@ -21,36 +22,38 @@ _PAGES = 200
 
 
 def clean_up(context: WorkerContext, now: datetime) -> dict[str, int]:
-    """Drop topics and questions that are stale, items of the store that have expired, feedback older than 90 days, raw
-    turns and deliveries of webhooks that were kept for as long as the settings say; finish erasures that were killed on
-    the way; have the index told again what it lost."""
-    policy = context.policy
+    """Drop topics and questions that are stale, items of the store that have expired, feedback older than 90 days; raw
+    turns, deliveries of webhooks and what models cost that were kept for as long as the settings say; finish erasures
+    that were killed on the way; have the index told again what it lost."""
+    policy, settings, catalog = context.policy, context.settings, context.catalog
     dropped = {
         "erasures": finish_erasures(context, _PAGE, now),
-        "context": context.catalog.drop_stale_context(
+        "context": catalog.drop_stale_context(
             topics_before=now - timedelta(hours=policy.open_topic_hours),
             questions_before=now - timedelta(hours=policy.question_hours),
         ),
-        "items": context.catalog.items.drop_expired(now),
-        "feedback": context.catalog.feedback.drop_old(now - timedelta(days=_FEEDBACK_DAYS)),
-        "sources": 0,
-        "webhooks": 0,
+        "items": catalog.items.drop_expired(now),
+        "feedback": catalog.feedback.drop_old(now - timedelta(days=_FEEDBACK_DAYS)),
         "index": queue_lost_entries(context, now, most_subjects=_SUBJECTS_LOOKED_AT),
         "provisional": withdraw_stale(context, now, _PAGE),
     }
-    context.catalog.webhooks.fail_orphaned()
-    said_by = now - timedelta(days=context.settings.webhook_log_days)
-    for _ in range(_PAGES):
-        gone = context.catalog.webhooks.drop_old(said_by, _PAGE)
-        dropped["webhooks"] += gone
-        if gone < _PAGE:
-            break
-    if days := context.settings.source_days:
-        for _ in range(_PAGES):
-            gone = context.catalog.decay.drop_sources(now - timedelta(days=days), _PAGE)
-            dropped["sources"] += gone
-            if gone < _PAGE:
-                break
+    catalog.webhooks.fail_orphaned()
+    said_by = now - timedelta(days=settings.webhook_log_days)
+    dropped["webhooks"] = _in_pages(lambda: catalog.webhooks.drop_old(said_by, _PAGE))
+    sources_by, costs_by = (now - timedelta(days=days) for days in (settings.source_days, settings.cost_days))
+    dropped["sources"] = _in_pages(lambda: catalog.decay.drop_sources(sources_by, _PAGE)) if settings.source_days else 0
+    dropped["costs"] = _in_pages(lambda: catalog.costs.drop_before(costs_by.date(), _PAGE)) if settings.cost_days else 0
     if any(dropped.values()):
         _log.info("tidied", stage="night", **dropped)
     return dropped
+
+
+def _in_pages(drop: Callable[[], int]) -> int:
+    """Drop page after page while there is a whole one, and return how much went."""
+    gone = 0
+    for _ in range(_PAGES):
+        of_page = drop()
+        gone += of_page
+        if of_page < _PAGE:
+            break
+    return gone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from fastapi import APIRouter, Response
@@ -14,6 +14,7 @@ from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sign_in import Staff
 from interfaces.http.service import Opened
+from recall.costs import first_day
 from stores.catalog.costs import By, Prices
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -46,7 +47,7 @@ def nights(staff: Staff, service: Opened) -> Response:
 def costs(staff: Staff, service: Opened) -> Response:
     """List what models were asked for by day, and what that cost."""
     settings = service.settings
-    since = datetime.now(UTC).date() - timedelta(days=_DAYS - 1)
+    since = first_day(_DAYS, datetime.now(UTC))
     days = service.context.catalog.costs.added_up(By.DAY, since, tenant_id=staff.tenant_id)
     prices = Prices.of(settings)
     return page("admin/costs.html", staff, days=days, prices=prices, shown=_DAYS)
