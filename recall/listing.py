@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -85,18 +86,34 @@ def list_memories(
         if len(read) < at_once:
             break
         before, at_once = (read[-1].created_at, read[-1].id), _READ
-    page = matching[offset:end]
+    page = as_used(matching[offset:end], subject, stores)
     return Page(page, encode_cursor(page[-1]) if len(matching) > end else None)
 
 
 def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Memory:
-    """Return a memory that a principal sees, whatever its status.
+    """Return a memory that a principal sees, whatever its status, as used as it is.
 
     Raises:
         NotFound: there is none of the subject under this id, or none that the principal sees.
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
-    return visible_memory(principal, subject, memory_id, stores.catalog)
+    return as_used([visible_memory(principal, subject, memory_id, stores.catalog)], subject, stores)[0]
+
+
+def as_used(memories: Sequence[Memory], subject: Subject, stores: Stores) -> list[Memory]:
+    """Return memories of a subject with those uses, too, that no night has counted in them yet."""
+    uses = stores.catalog.uses.uncounted(subject, [memory.id for memory in memories])
+    return [
+        memory.model_copy(
+            update={
+                "access_count": memory.access_count + use.times,
+                "last_accessed": max(memory.last_accessed, use.last_at),
+            }
+        )
+        if (use := uses.get(memory.id))
+        else memory
+        for memory in memories
+    ]
 
 
 def related_to(principal: Principal | None, memory: Memory, stores: Stores) -> list[uuid.UUID]:

@@ -10,6 +10,7 @@ from memory.erasure.memories import forget_memory
 from memory.remember import Remembered, Statement, remember
 from memory.rights import require_deletable
 from recall.filters import Filters
+from recall.listing import as_used
 from recall.memory_out import VISIBILITIES_OF, VISIBILITY_OF, WholeMemory, fields_of, scope_of
 from recall.retrieve import Hit, retrieve
 from recall.tools.tool import Effect, Tool, ToolContext, all_mentioned, mentioned
@@ -97,7 +98,8 @@ def get_memory(given: GetMemory, context: ToolContext) -> GotMemory:
     memory = mentioned(given.memory_id, context)
     noted(memory.id, context)
     related = [neighbour.id for neighbour in all_mentioned(memory.related_ids, context)]
-    return GotMemory(memory=WholeMemory(**fields_of(memory), related_memories=related))
+    [used] = as_used([memory], context.subject, context.memory)
+    return GotMemory(memory=WholeMemory(**fields_of(used), related_memories=related))
 
 
 def update_memory(given: UpdateMemory, context: ToolContext) -> Changed:

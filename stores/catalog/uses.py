@@ -65,10 +65,10 @@ class UseStore(Store):
         rows = self._rows(query.order_by(_uses.c.last_at.desc(), _uses.c.way, _uses.c.agent_id))
         return [Use(row.memory_id, subject, Way(row.way), row.agent_id or None, row.times, row.last_at) for row in rows]
 
-    def uncounted(self, subject: Subject, memory_id: uuid.UUID) -> int:
-        """Return how often a subject's memory was used since a night counted that in the memory itself."""
-        query = select(_accesses.c.times).where(of_subject(_accesses, subject), _accesses.c.memory_id == memory_id)
-        return self._value(query) or 0
+    def uncounted(self, subject: Subject, memory_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Access]:
+        """Return which of a subject's memories were used since a night counted that in the memories themselves."""
+        query = select(_accesses).where(of_subject(_accesses, subject), _accesses.c.memory_id.in_(memory_ids))
+        return {row.memory_id: Access(row.memory_id, subject, row.times, row.last_at) for row in self._rows(query)}
 
 
 def _row(counted: Access | Use) -> dict[str, Any]:

@@ -350,7 +350,8 @@ def test_uses_are_counted_by_way_and_agent_and_go_with_their_memory(catalog: Cat
     told = [Use(mine.id, ANNA, Way.CONTEXT, None, 4, later), Use(mine.id, ANNA, Way.TOOL, "coach", 2, NOW)]
     assert catalog.uses.of(ANNA, mine.id) == told
     assert catalog.uses.of(BERT, mine.id) == []
-    assert (catalog.uses.uncounted(ANNA, mine.id), catalog.uses.uncounted(BERT, mine.id)) == (6, 0)
+    assert catalog.uses.uncounted(ANNA, [mine.id, gone.id]) == {mine.id: Access(mine.id, ANNA, 6, later)}
+    assert catalog.uses.uncounted(BERT, [mine.id]) == {}
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(mine,)))
     assert catalog.uses.of(ANNA, mine.id) == []
 

@@ -40,7 +40,7 @@ def test_what_helped_counts_as_used_and_is_told_as_no_search(service: Served, me
     with closing(open_memory(service.settings)) as context:
         given = Feedback("r-1", (violin,), None, principal.key_id, datetime.now(UTC))
         assert note_feedback(principal, whose, given, context) == [violin]
-    assert service.catalog.uses.uncounted(whose, violin) == 1
+    assert service.catalog.uses.uncounted(whose, [violin])[violin].times == 1
     assert service.catalog.uses.of(whose, violin) == []
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
 import httpx
 import pytest
 
-from schema import Capability
+from schema import Capability, Subject
+from stores.catalog import Access
 from tests.e2e.service import Served
 
 _users = count()
@@ -119,6 +122,15 @@ def test_verbs_do_what_they_say(me: httpx.Client) -> None:
     assert me.post(f"{path}/archive").json()["status"] == "archived"
     assert me.post(f"{path}/restore").json()["status"] == "active"
     assert me.post(f"{path}/explode").status_code == 422
+
+
+def test_uses_that_no_night_has_counted_yet_are_told_of_a_memory(service: Served, me: httpx.Client, user: str) -> None:
+    told, whose = remember(me, "Anna plays the violin."), Subject(tenant_id="acme", subject_id=user)
+    used_at = datetime.fromisoformat(told["last_accessed"]) + timedelta(hours=1)
+    service.catalog.uses.count([Access(uuid.UUID(told["memory_id"]), whose, 3, used_at)])
+    [listed] = me.get("/api/v1/memories/").json()["items"]
+    for shown in (me.get(f"/api/v1/memories/{told['memory_id']}").json(), listed):
+        assert (shown["access_count"], datetime.fromisoformat(shown["last_accessed"])) == (3, used_at)
 
 
 def test_what_is_deleted_is_gone(me: httpx.Client) -> None:

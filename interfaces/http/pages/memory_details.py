@@ -98,15 +98,13 @@ def _details(
 ) -> Response:
     reader, subject = view.reader, view.subject
     origin = origin_of(reader, subject, memory_id, service.context)
-    memory, stored = origin.memory, service.context.catalog.uses
-    uses = stored.of(subject, memory_id)
+    memory, uses = origin.memory, service.context.catalog.uses.of(subject, memory_id)
     return view.page(
         "memory.html",
         code=code,
         memory=memory,
         sources=origin.sources,
         uses=uses,
-        used_times=memory.access_count + stored.uncounted(subject, memory_id),
         used_at=max((memory.last_accessed, *(use.last_at for use in uses))),
         audit=origin.audit,
         is_quiet=memory.conversation_id is not None and view.preferences.pauses(memory.conversation_id),
