@@ -89,6 +89,8 @@ def edit(
         pydantic.ValidationError: a value cannot be what its field says.
         ConcurrentChange: others kept changing it.
     """
+    # Before any word is judged: a refusal may say that a topic is blocked.
+    writable_memory(principal, subject, memory_id, context.catalog)
     fields = wanted.fields()
     if "category" in fields:
         fields["category"] = normalised_category(fields["category"], context.settings.categories)

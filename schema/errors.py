@@ -222,7 +222,7 @@ class NotAllowed(Denied):
         self.capability = capability
 
     def __str__(self) -> str:
-        return f"this key may not do that: it lacks the capability {self.capability!r} (`afterturn keys create --help`)"
+        return f"this key may not do that: it lacks the capability '{self.capability}' (`afterturn keys create --help`)"
 
 
 class NotFound(Refused):

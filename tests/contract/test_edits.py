@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import UTC, datetime
 
 import pytest
@@ -23,7 +24,7 @@ from schema import (
     Subject,
     Visibility,
 )
-from schema.errors import NotAllowed, NotFound
+from schema.errors import NotAllowed, NotAMember, NotFound
 from tests.contract.pipeline import Worker, only
 from tests.turns import subject
 
@@ -115,6 +116,19 @@ def test_an_agents_edit_does_not_contradict_the_user(worker: Worker, anna: str) 
     assert own is not None
     with pytest.raises(NotPossible, match="said it themself"):
         edit(coach, whose, own.id, Edit(summary="The user lives in Oslo."), worker.context, now=NOW)
+
+
+def test_who_may_not_edit_learns_of_no_blocked_topic_by_trying(worker: Worker, memory: Memory) -> None:
+    whose = memory.subject
+    chess = Preference(name=PreferenceName.BLOCKED_TOPIC, value="chess")
+    set_preference(whose, chess, worker.context, by="ann", now=NOW)
+    stranger, reader = of("stranger", can=WRITER), of(whose.subject_id)
+    for summary in ("Anna plays chess.", "Anna plays cards."):
+        for principal, refused in ((stranger, NotAMember), (reader, NotAllowed)):
+            with pytest.raises(refused):
+                edit(principal, whose, memory.id, Edit(summary=summary), worker.context, now=NOW)
+        with pytest.raises(NotFound):
+            edit(of(whose.subject_id, can=WRITER), whose, uuid.uuid4(), Edit(summary=summary), worker.context, now=NOW)
 
 
 def test_an_edit_of_a_version_that_is_gone_is_refused(worker: Worker, memory: Memory) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from schema import Capability
 from schema.errors import (
     AfterturnError,
     BrokerOutage,
@@ -23,6 +24,7 @@ from schema.errors import (
     IndexRefused,
     IndexUnavailable,
     LeaseLost,
+    NotAllowed,
     SettingsError,
     UnderLegalHold,
     exit_code_of,
@@ -45,6 +47,10 @@ def test_an_error_that_several_threads_raise_says_the_same_in_each(error: Aftert
 
 def test_an_open_circuit_names_its_part() -> None:
     assert "the index keeps failing" in str(CircuitOpen("index", 3))
+
+
+def test_a_capability_that_is_lacking_is_named_as_a_key_is_given_it() -> None:
+    assert "it lacks the capability 'act_as' (" in str(NotAllowed(Capability.ACT_AS))
 
 
 def classes() -> Iterator[tuple[str, list[str]]]:
