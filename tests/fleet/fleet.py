@@ -76,17 +76,19 @@ class Fleet:
         self.beats: list[Process] = []
         self.workers: list[Process] = []
         self._processes: list[Process] = []
-        self._environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(PREFIX)},
+        self.variables = {
             **{variable_of(name): str(value) for name, value in given.items()},
             "AFTERTURN_DATA_DIR": str(self.settings.data_dir),
+            "AFTERTURN_BROKER_URL": url,
         }
+        """What the settings are called in the environment of a process."""
         self._workers_url = workers_url or url
 
     @property
     def environment(self) -> dict[str, str]:
         """What makes another process work on the same fleet."""
-        return {**self._environment, "PYTHONPATH": str(ROOT), "AFTERTURN_BROKER_URL": self.settings.broker_url}
+        others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+        return {**others, **self.variables, "PYTHONPATH": str(ROOT)}
 
     def start(self, command: str, root: Path = ROOT, /, **variables: str) -> Process:
         """Start `afterturn <command>` of the checkout in `root`, with more variables in its environment.

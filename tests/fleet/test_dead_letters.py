@@ -18,13 +18,12 @@ from tests.turns import WHEN, a_turn, subject
 
 def command(fleet: Fleet, *arguments: str) -> Said:
     """How `afterturn dead-letters` ends."""
-    return Home(fleet.folder, 0).say("dead-letters", *arguments, AFTERTURN_BROKER_URL=fleet.settings.broker_url)
+    return Home(fleet.folder, 0).say("dead-letters", *arguments, **fleet.variables)
 
 
 def shown(fleet: Fleet, *arguments: str) -> Any:
     """What it says to programs once the broker answers it in time, which on a busy machine it may not at first."""
-    broker = fleet.settings.broker_url
-    done = Home(fleet.folder, 0).answered("dead-letters", *arguments, "--json", AFTERTURN_BROKER_URL=broker)
+    done = Home(fleet.folder, 0).answered("dead-letters", *arguments, "--json", **fleet.variables)
     return json.loads(done.stdout)
 
 
