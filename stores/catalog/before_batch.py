@@ -12,12 +12,12 @@ from sqlalchemy import CompoundSelect, Engine, Text, cast, literal, null, select
 
 import stores.catalog.tables as tables
 from schema import Context, Memory, Scope, Subject, Tombstone
+from stores.batching import Batcher, each_alone_on_failure
 from stores.catalog.context import PARTS, context_from, parameters
 from stores.catalog.provisional import NOTED_IN_TURNS
 from stores.catalog.rows import memory_of
 from stores.catalog.statements import any_of, of_bound_subject
 from stores.catalog.store import AnyRow, Reader
-from stores.together import Together, each_alone_on_failure
 
 _ledger, _tombstones, _memories = tables.ledger, tables.tombstones, tables.memories
 _READ: CompoundSelect[Any] = union_all(
@@ -55,7 +55,7 @@ class BeforeBatches(Reader):
 
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
-        self._together: Together[Mapping[str, Any], Sequence[AnyRow]] = Together(each_alone_on_failure(self._read))
+        self._batcher: Batcher[Mapping[str, Any], Sequence[AnyRow]] = Batcher(each_alone_on_failure(self._read))
 
     def of(
         self,
@@ -69,7 +69,7 @@ class BeforeBatches(Reader):
         """Return what these turns of a subject, of these conversations, are looked at with; of their context what is
         not older than two moments."""
         asked = parameters(subject, conversation_ids, topics_since=topics_since, questions_since=questions_since)
-        rows = [tuple(row) for row in self._together.do(asked | {"turns": list(turn_ids)})]
+        rows = [tuple(row) for row in self._batcher.do(asked | {"turns": list(turn_ids)})]
         noted = (memory_of(json.loads(document)) for kind, _, document, _ in rows if kind == "noted")
         return BeforeBatch(
             noted=sorted(noted, key=lambda memory: memory.id),

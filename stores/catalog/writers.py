@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 
 from schema.errors import CatalogOutage
+from stores.batching import Batcher, Failed
 from stores.catalog.engine import BUSY_SECONDS
-from stores.together import Failed, Together
 
 T = TypeVar("T")
 _Work = Callable[[Connection], Any]
@@ -38,7 +38,7 @@ class Writers:
         self._lock_file = Path(f"{database}.lock") if is_sqlite else None
         self._turn = threading.Lock()
         # Whoever is first waits for the file for `BUSY_SECONDS`, and then all that wait give up: nobody sleeps on.
-        self._together: Together[_Work, Any] = Together(self._write_together, alone=self._writing_alone)
+        self._batcher: Batcher[_Work, Any] = Batcher(self._write_together, alone=self._writing_alone)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Do work in a writing transaction and answer what it answers; any exception of it is raised, and nothing of
@@ -54,7 +54,7 @@ class Writers:
         if self._lock_file is None:
             with self.transaction() as connection:
                 return work(connection)
-        written: T = self._together.do(work)
+        written: T = self._batcher.do(work)
         return written
 
     @contextmanager

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from threading import Lock, Semaphore
 from typing import Final
 
+from stores.batching import Failed, each_alone_on_failure
 from stores.embedding.base import Vectors
-from stores.together import Failed, each_alone_on_failure
 
 Tokens = Sequence[int]
 PASS_TOKENS: Final = 20

@@ -22,7 +22,7 @@ from redis import Redis
 import stores.mailbox.scripts as scripts
 from schema import Subject, Turn
 from schema.errors import BrokerFailed, ConflictingTurn, LeaseLost, QuotaExceeded
-from stores.together import Failed, Together
+from stores.batching import Batcher, Failed
 
 _DONE_SECONDS = 3600
 _FENCE_SECONDS = 7 * 86_400
@@ -173,7 +173,7 @@ class Mailbox:
         self._notify = notify
         self._slots = slots
         self._scripts = {name: redis.register_script(text) for name, text in scripts.SCRIPTS.items()}
-        self._together: Together[_Move, Any] = Together(self._moved)
+        self._batcher: Batcher[_Move, Any] = Batcher(self._moved)
 
     def append(self, turn: Turn, look_after: float, quota: TurnQuota = ANY_NUMBER) -> Receipt:
         """Park a turn behind the others of its subject, once per turn_id.
@@ -343,7 +343,7 @@ class Mailbox:
 
     def _run_together(self, script: str, subject: Subject, *arguments: Any) -> Any:
         """Run a script with those that other threads of this worker ask for meanwhile, in one round trip."""
-        return self._together.do(self._move(script, subject, *arguments))
+        return self._batcher.do(self._move(script, subject, *arguments))
 
     def _move(self, script: str, subject: Subject | None, *arguments: Any) -> _Move:
         keys = [*scripts.SHARED_KEYS]

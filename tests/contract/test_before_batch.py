@@ -61,7 +61,7 @@ def test_all_subjects_that_wait_are_read_together_and_each_gets_its_own(
         catalog.commit(changes(f"of-{subject.subject_id}", subject, 1))
     sizes: list[int] = []
     is_read, goes_on = threading.Event(), threading.Event()
-    read = batches._together._work
+    read = batches._batcher._work
 
     def watched(asked: Sequence[Any]) -> Sequence[Any]:
         sizes.append(len(asked))
@@ -69,7 +69,7 @@ def test_all_subjects_that_wait_are_read_together_and_each_gets_its_own(
         assert goes_on.wait(30)
         return read(asked)
 
-    monkeypatch.setattr(batches._together, "_work", watched)
+    monkeypatch.setattr(batches._batcher, "_work", watched)
 
     def processed(subject: Subject) -> dict[str, str]:
         turns = [f"of-{subject.subject_id}"]
@@ -79,7 +79,7 @@ def test_all_subjects_that_wait_are_read_together_and_each_gets_its_own(
         first = threads.submit(processed, subjects[0])
         assert is_read.wait(30)
         others = [threads.submit(processed, subject) for subject in subjects[1:]]
-        until(lambda: len(batches._together._waiting) == len(subjects))
+        until(lambda: len(batches._batcher._waiting) == len(subjects))
         goes_on.set()
         found = [future.result(30) for future in (first, *others)]
     assert [list(turns) for turns in found] == [[f"of-{subject.subject_id}"] for subject in subjects]

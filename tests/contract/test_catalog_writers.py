@@ -59,7 +59,7 @@ class Crowd:
             assert begun.wait(10)
             self.outcomes = [pool.submit(writers.write, work) for work in works]
             deadline = time.monotonic() + 10
-            while len(writers._together._waiting) < len(works):
+            while len(writers._batcher._waiting) < len(works):
                 assert time.monotonic() < deadline
                 time.sleep(0.001)
             go_on.set()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stores.together import Failed, Together, each_alone_on_failure
+from stores.batching import Batcher, Failed, each_alone_on_failure
 
 _PATIENCE = 10.0
 
@@ -40,15 +40,15 @@ class Doubling:
             self.at_work.release()
 
 
-def after_the_first(together: Together[int, int], work: Doubling, items: Sequence[int]) -> list[Future[int]]:
+def after_the_first(batcher: Batcher[int, int], work: Doubling, items: Sequence[int]) -> list[Future[int]]:
     """Have callers come, in this order, while a batch of another is under way; return what became of them."""
     with ThreadPoolExecutor(len(items) + 1) as pool:
-        first = pool.submit(together.do, 0)
+        first = pool.submit(batcher.do, 0)
         assert work.begun.wait(_PATIENCE)
         outcomes = []
         for item in items:
-            outcomes.append(pool.submit(together.do, item))
-            wait_until(lambda: len(together._waiting) > len(outcomes))
+            outcomes.append(pool.submit(batcher.do, item))
+            wait_until(lambda: len(batcher._waiting) > len(outcomes))
         work.go_on.set()
         assert first.result(_PATIENCE) == 0
     return outcomes
@@ -68,13 +68,13 @@ def test_who_comes_alone_is_served_at_once_in_its_own_thread() -> None:
         threads.append(threading.get_ident())
         return [item.upper() for item in items]
 
-    assert Together(work).do("a") == "A"
+    assert Batcher(work).do("a") == "A"
     assert threads == [threading.get_ident()]
 
 
 def test_all_who_come_while_a_batch_is_under_way_go_with_the_next_in_the_order_of_coming() -> None:
     work = Doubling()
-    outcomes = after_the_first(Together(work), work, [3, 1, 2])
+    outcomes = after_the_first(Batcher(work), work, [3, 1, 2])
     assert [outcome.result() for outcome in outcomes] == [6, 2, 4]
     assert work.batches == [[0], [3, 1, 2]]
 
@@ -86,7 +86,7 @@ def test_an_item_that_fails_fails_only_its_caller() -> None:
         done = work(items)
         return [Failed(ValueError("seven")) if item == 7 else result for item, result in zip(items, done, strict=True)]
 
-    one, seven, two = after_the_first(Together(no_seven), work, [1, 7, 2])
+    one, seven, two = after_the_first(Batcher(no_seven), work, [1, 7, 2])
     assert (one.result(), two.result()) == (2, 4)
     with pytest.raises(ValueError, match="seven"):
         seven.result()
@@ -94,17 +94,17 @@ def test_an_item_that_fails_fails_only_its_caller() -> None:
 
 def test_a_batch_that_breaks_is_everybodys_with_an_error_for_each_and_the_next_is_done() -> None:
     work = Doubling()
-    together = Together(work)
-    errors = [outcome.exception() for outcome in after_the_first(together, work, [1, -1, 2])]
+    batcher = Batcher(work)
+    errors = [outcome.exception() for outcome in after_the_first(batcher, work, [1, -1, 2])]
     assert [str(error) for error in errors] == ["minus one"] * 3
     assert len(set(map(id, errors))) == 3, "one error that all raise would gather the tracebacks of all"
-    assert together.do(4) == 8
+    assert batcher.do(4) == 8
 
 
 def test_a_batch_that_breaks_may_be_done_again_one_by_one() -> None:
     work = Doubling()
-    together: Together[int, int] = Together(each_alone_on_failure(work))
-    one, broken, two = after_the_first(together, work, [1, -1, 2])
+    batcher: Batcher[int, int] = Batcher(each_alone_on_failure(work))
+    one, broken, two = after_the_first(batcher, work, [1, -1, 2])
     assert (one.result(), two.result()) == (2, 4)
     with pytest.raises(ValueError, match="minus one"):
         broken.result()
@@ -121,12 +121,12 @@ def test_who_comes_while_the_leader_waits_to_be_alone_goes_with_it() -> None:
         assert gate.wait(_PATIENCE)
         yield
 
-    together = Together(work, alone=alone)
+    batcher = Batcher(work, alone=alone)
     with ThreadPoolExecutor(3) as pool:
-        outcomes = [pool.submit(together.do, 1)]
+        outcomes = [pool.submit(batcher.do, 1)]
         assert waits.wait(_PATIENCE)
-        outcomes += [pool.submit(together.do, item) for item in (2, 3)]
-        wait_until(lambda: len(together._waiting) == 3)
+        outcomes += [pool.submit(batcher.do, item) for item in (2, 3)]
+        wait_until(lambda: len(batcher._waiting) == 3)
         gate.set()
         assert [outcome.result(_PATIENCE) for outcome in outcomes] == [2, 4, 6]
     assert [sorted(batch) for batch in work.batches] == [[1, 2, 3]]
@@ -136,21 +136,21 @@ def test_a_leader_who_never_comes_to_be_alone_keeps_nobody_waiting() -> None:
     def alone() -> AbstractContextManager[None]:
         raise TimeoutError("locked")
 
-    together = Together[int, int](list, alone=alone)
+    batcher = Batcher[int, int](list, alone=alone)
     for _ in range(2):
         with pytest.raises(TimeoutError, match="locked"):
-            together.do(1)
+            batcher.do(1)
 
 
 @given(st.lists(st.lists(st.integers(-1, 9).filter(bool), max_size=8), min_size=1, max_size=6))
 def test_whoever_calls_as_they_like_each_gets_its_own_answers_in_its_own_order(callers: list[list[int]]) -> None:
-    together: Together[int, int] = Together(each_alone_on_failure(Doubling()))
+    batcher: Batcher[int, int] = Batcher(each_alone_on_failure(Doubling()))
 
     def call(items: Sequence[int]) -> list[int | str]:
         answers: list[int | str] = []
         for item in items:
             try:
-                answers.append(together.do(item))
+                answers.append(batcher.do(item))
             except ValueError as error:
                 answers.append(str(error))
         return answers
@@ -158,4 +158,4 @@ def test_whoever_calls_as_they_like_each_gets_its_own_answers_in_its_own_order(c
     with ThreadPoolExecutor(len(callers)) as pool:
         answers = list(pool.map(call, callers))
     assert answers == [["minus one" if item == -1 else 2 * item for item in items] for items in callers]
-    assert not together._waiting
+    assert not batcher._waiting

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from schema import Subject
+from stores.batching import Batcher
 from stores.mailbox import Mailbox
-from stores.together import Together
 from tests.unit.test_mailbox import LEASE_SECONDS, fake, nobody, taken, turn
 
 
@@ -24,13 +24,13 @@ def test_subjects_that_wait_are_taken_in_one_round_trip_and_each_gets_its_own_tu
     subjects = [Subject(tenant_id="acme", subject_id=f"user{number}") for number in range(8)]
     for subject in subjects:
         mailbox.append(turn(f"of {subject.subject_id}", subject=subject), look_after=5)
-    do, pipeline, evalsha = Together.do, redis.pipeline, redis.evalsha
+    do, pipeline, evalsha = Batcher.do, redis.pipeline, redis.evalsha
     all_came, came, round_trips = Event(), count(1), []
 
-    def come(together: Together[Any, Any], item: Any) -> Any:
+    def come(batcher: Batcher[Any, Any], item: Any) -> Any:
         if next(came) == len(subjects):
             all_came.set()
-        return do(together, item)
+        return do(batcher, item)
 
     def alone(*arguments: Any) -> Any:
         assert all_came.wait(10)
@@ -42,7 +42,7 @@ def test_subjects_that_wait_are_taken_in_one_round_trip_and_each_gets_its_own_tu
         round_trips.append(1)
         return pipeline(transaction=transaction)
 
-    monkeypatch.setattr(Together, "do", come)
+    monkeypatch.setattr(Batcher, "do", come)
     monkeypatch.setattr(redis, "evalsha", alone)
     monkeypatch.setattr(redis, "pipeline", several)
     with ThreadPoolExecutor(len(subjects)) as threads:

@@ -1,4 +1,4 @@
-"""Work that several threads ask for at the same moment, done for all of them at once where that costs less."""
+"""Batching: work that several threads ask for at the same moment, done for all at once where that costs less."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Request(Generic[Item, Result]):
         self.woken = threading.Event()
 
 
-class Together(Generic[Item, Result]):
+class Batcher(Generic[Item, Result]):
     """Does the work of all callers that wait, in the thread of the first of them; of one batch after the other.
 
     Whoever comes while a batch is under way goes with the next, in the order of coming. Nobody waits for company: who
