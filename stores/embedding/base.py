@@ -17,8 +17,8 @@ from schema import Thresholds
 from schema.errors import EmbedderRefused
 
 Vectors = NDArray[np.float32]
-TEXTS_IN_LINE = 32
-"""How many texts of one call wait in line at a time, so that a long call delays a short one by few texts."""
+TEXTS_QUEUED = 32
+"""How many texts of one call are queued at a time, so that a long call delays a short one by few texts."""
 
 
 class Embedder(Protocol):
@@ -134,17 +134,17 @@ def refuse_blank(texts: Sequence[str]) -> None:
         text.encode()
 
 
-def each_in_line(
+def embed_each(
     pool: Executor, embed_one: Callable[[str], tuple[Vectors, int]], texts: Sequence[str], dimensions: int
 ) -> tuple[Vectors, int]:
     """Return the vectors of texts that are embedded one by one, on threads that all callers share, and the tokens of
     all."""
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
     tokens = 0
-    for start in range(0, len(texts), TEXTS_IN_LINE):
-        part = texts[start : start + TEXTS_IN_LINE]
-        for place, (vector, counted) in enumerate(pool.map(embed_one, part), start):
-            vectors[place] = vector
+    for start in range(0, len(texts), TEXTS_QUEUED):
+        part = texts[start : start + TEXTS_QUEUED]
+        for row, (vector, counted) in enumerate(pool.map(embed_one, part), start):
+            vectors[row] = vector
             tokens += counted
     return vectors, tokens
 

@@ -11,7 +11,7 @@ from schema import Thresholds
 from schema.errors import EmbedderRefused, EmbedderUnavailable, SettingsError
 from schema.settings import Settings, variable_of
 from stores.aws import AWS_FAILURES, AwsFailure, code_of, is_passing, open_bedrock, retry_after
-from stores.embedding.base import Vectors, each_in_line, guessed_tokens, refuse_blank, unit
+from stores.embedding.base import Vectors, embed_each, guessed_tokens, refuse_blank, unit
 
 if TYPE_CHECKING:
     from types_boto3_bedrock_runtime import BedrockRuntimeClient
@@ -58,7 +58,7 @@ class TitanEmbedder:
     def embed_billed(self, texts: Sequence[str]) -> tuple[Vectors, int]:
         """Return what `embed` does, and how many tokens Bedrock counted; about how many where it does not say."""
         refuse_blank(texts)
-        return each_in_line(self._calls, self._embed_text, texts, self.dimensions)
+        return embed_each(self._calls, self._embed_text, texts, self.dimensions)
 
     def _embed_text(self, text: str) -> tuple[Vectors, int]:
         read = (self._prefix + text)[:MAX_CHARS]

