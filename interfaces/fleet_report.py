@@ -16,8 +16,8 @@ from typing import Any
 from redis import Redis
 from sqlalchemy.exc import SQLAlchemyError
 
-from interfaces.bounded import ask_all
 from interfaces.local.progress import percentile
+from interfaces.timeouts import ask_all
 from schema import utc_iso
 from schema.errors import AfterturnError, CatalogUnavailable, Outage
 from schema.settings import Settings, variable_of

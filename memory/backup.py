@@ -21,10 +21,10 @@ from sqlalchemy import Engine
 from schema.backup import BackupFile, Manifest, WaitingMessage, WaitingTurn
 from schema.errors import BackupRefused
 from schema.settings import Settings
+from stores.broker_backup import read_waiting
 from stores.catalog.copies import copy_catalog, erasures_in, kind_of
 from stores.catalog.revisions import revision
 from stores.mailbox import Mailbox
-from stores.waiting import read_waiting
 
 MANIFEST, TURNS, MESSAGES, ERASURES = "manifest.json", "turns.jsonl", "messages.jsonl", "erasures.jsonl"
 _BLOCK = 1024 * 1024

@@ -27,13 +27,13 @@ from schema.backup import ErasureLine, Manifest, WaitingMessage, WaitingTurn
 from schema.errors import BackupRefused, ConflictingTurn, UnderLegalHold
 from schema.settings import Settings
 from schema.wrong_fields import wrong_fields
+from stores.broker_backup import put_back, subject_of, turn_in
 from stores.catalog.copies import is_there, kind_of, put_catalog
 from stores.catalog.head import HEAD
 from stores.embedding import open_embedder
 from stores.index import open_index
 from stores.mailbox import Mailbox
 from stores.queue import notify, send_dead_letter
-from stores.waiting import put_back, subject_of, turn_in
 
 _CLOCKS_DIFFER = timedelta(minutes=5)
 """Erasures are applied again from so long before the backup began: they are by another machine's clock."""

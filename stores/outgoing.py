@@ -1,4 +1,4 @@
-"""Requests to addresses that strangers name: never to a private one, and never for longer than is allowed.
+"""Requests to addresses that strangers name (no SSRF): never to a private one, nor for longer than is allowed.
 
 A name is resolved here, every address that it has is checked, and the connection goes to a checked one: what the name
 means a moment later changes nothing. Nothing is redirected, and no proxy of the environment is asked.

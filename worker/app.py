@@ -19,7 +19,7 @@ _DAY_SECONDS = 86_400
 outlive_lost_connections()
 settings = load_settings()
 app = create_celery(settings)
-app.task_cls = "worker.contentless:ContentlessTask"
+app.task_cls = "worker.redacted:RedactedTask"
 app.conf.update(
     include=["worker.tasks"],
     # What is no task becomes a dead letter, and ends nobody.

@@ -19,10 +19,10 @@ from schema.settings import Settings
 from stores.breaker import CircuitBreaker
 from stores.embedding import try_out
 from stores.queue import notify
+from worker.circuit_breakers import GuardedEmbedder, GuardedIndex
 from worker.delayed import DelayedNotifications
 from worker.extract import open_extractor
 from worker.extract.base import Extractor
-from worker.guarded import GuardedEmbedder, GuardedIndex
 
 _log = structlog.get_logger()
 

@@ -15,8 +15,8 @@ from memory.draft import Draft
 from memory.failures import is_outage, is_transient, pause_before_retry
 from memory.leases import LeaseKeeper
 from memory.metrics import LEASES_LOST, DeadLetterReason, count_dead_letter, count_retry, count_takeover
+from memory.provisional import noted_of, settle
 from memory.publish import publish
-from memory.settle import noted_of, settle
 from memory.spending import current_spending, spending
 from memory.stages import in_batch
 from schema import EventName, Subject, Turn

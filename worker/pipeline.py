@@ -11,12 +11,12 @@ import structlog
 
 from memory.draft import OVER_QUOTA, Draft
 from memory.erasure.raw_turns import reduced_turn
+from memory.provisional import settle
 from memory.publish import publish
 from memory.quotas import room_of
 from memory.resolve import resolve
 from memory.scoring import Item, Origin, embed, score
 from memory.screening import screened, source_of
-from memory.settle import settle
 from memory.spending import current_spending, shares_of
 from memory.spoken_preferences import SpokenPreferences, spoken_preferences, without_withheld
 from memory.stages import stage

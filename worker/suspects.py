@@ -1,4 +1,4 @@
-"""Turns over which workers died, tried one at a time beside those that were in the same worker's hands.
+"""Poison turns, over which workers died: tried one at a time beside those that were in the same worker's hands.
 
 A worker has many turns in hand when one kills it, and all of them are counted. So a turn over which two workers died is
 tried while no other is that was in hand at the last of these deaths: then the one that kills is alone with its guilt,

@@ -20,13 +20,13 @@ from producers.spool import Spool
 from schema import Turn
 from schema.backup import Manifest, WaitingTurn
 from schema.settings import Settings, load_settings
+from stores.broker_backup import count_waiting_messages
 from stores.catalog import open_catalog_engine
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate
 from stores.embedding import open_embedder
 from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
-from stores.waiting import count_waiting_messages
 
 FolderArgument = Annotated[Path, typer.Argument(help="The backup's folder.", file_okay=False)]
 WithBrokerOption = Annotated[

@@ -26,7 +26,7 @@ from schema import Subject
 from schema.settings import load_settings, variable_of
 from stores.graph import RebuildableGraph
 from stores.open import Stores, open_stores
-from stores.private import tighten
+from stores.private_files import tighten
 
 
 def reindex(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from interfaces.bounded import ask_all
 from interfaces.doctor.broker import check_broker, check_fleet
 from interfaces.doctor.machine import check_folders, check_settings
 from interfaces.doctor.models import check_extractor, check_llm
 from interfaces.doctor.stores import check_stores
+from interfaces.timeouts import ask_all
 from schema.errors import SettingsError
 from schema.health import HealthCheck, failed
 from schema.settings import load_settings

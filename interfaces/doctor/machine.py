@@ -11,7 +11,7 @@ from pathlib import Path
 
 from schema.health import HealthCheck, failed, fine, warning
 from schema.settings import Settings, load_policy
-from stores.private import make_private
+from stores.private_files import make_private
 
 _LOW_BYTES, _LEAST_BYTES = 1024**3, 100 * 1024**2
 _MOUNTS = Path("/proc/self/mountinfo")

@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from interfaces.http.asking import Cursor
 from interfaces.http.credentials import Admin
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened
 from recall.costs import fields_of_cost, first_day, page_of_costs
 from schema.turn import Identifier

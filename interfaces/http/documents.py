@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from interfaces.http.asking import About
 from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.etags import IfMatch, etag_of, names_in
+from interfaces.http.query_parameters import About
 from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
 from memory.documents.put import PutOutcome

@@ -12,9 +12,9 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 from redis import RedisError
 
-from interfaces.bounded import ask_all
 from interfaces.http.problems import problem
 from interfaces.http.service import Opened
+from interfaces.timeouts import ask_all
 from schema.errors import AfterturnError
 from stores.index.server import SERVERS, must_answer
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from interfaces.http.asking import Cursor
 from interfaces.http.credentials import Admin
 from interfaces.http.idempotency import OnceOnly
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened
 from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold
 from recall.legal_holds import LegalHold, list_legal_holds

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from interfaces.http.asking import About, AboutMany, Wanted
 from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.etags import IfMatch, etag_of, versions_in
 from interfaces.http.idempotency import OnceOnly
+from interfaces.http.query_parameters import About, AboutMany, Wanted
 from interfaces.http.service import Opened, Service
 from memory.edits import Edit, Verb, apply_verb, edit
 from memory.erasure.memories import forget_memory

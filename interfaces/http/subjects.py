@@ -12,10 +12,10 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
 
-from interfaces.http.asking import Cursor
 from interfaces.http.credentials import Asker
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.pages.sessions import end_sessions
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened, Service
 from memory.erasure.subjects import erase_subject
 from memory.export import export

@@ -17,7 +17,7 @@ from redis.retry import Retry
 
 from schema.errors import OperatorError
 from stores.plugin import needs_extra
-from stores.private import make_private
+from stores.private_files import make_private
 
 with needs_extra("local", "the embedded broker"):
     # Its public server object dies with its owner and cannot be supervised.

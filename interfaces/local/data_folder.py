@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from schema.errors import OperatorError
-from stores.private import make_private, tighten
+from stores.private_files import make_private, tighten
 
 _NEEDED_BYTES: Final = 100 * 1024 * 1024
 

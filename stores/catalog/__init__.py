@@ -13,7 +13,7 @@ from stores.catalog.index_jobs import Backlog
 from stores.catalog.nights import Claim, ClaimLost, NightRun
 from stores.catalog.reviews import Reviews
 from stores.catalog.revisions import check_revision, migrate
-from stores.private import tighten
+from stores.private_files import tighten
 
 __all__ = [
     "Access",

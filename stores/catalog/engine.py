@@ -13,7 +13,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from schema.errors import CatalogOutage, CatalogRefused, CatalogUnavailable
 from stores.catalog.head import HEAD
 from stores.postgres import create_postgres_engine, explain, has_remedy, is_passing, is_postgres
-from stores.private import make_private
+from stores.private_files import make_private
 
 BUSY_SECONDS = 10.0
 _SUCH_AS = (

@@ -1,4 +1,4 @@
-"""Dynamic batching before a model on this machine: of the texts that wait, those of about the same length go together."""
+"""Dynamic batching before a model on this machine: of the texts that wait, those of a length go through it together."""
 
 from __future__ import annotations
 

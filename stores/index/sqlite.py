@@ -24,7 +24,7 @@ from stores.index.checks import batched, checked, checked_limit, must_be_ready, 
 from stores.index.shard import Shard
 from stores.index.snapshot import LABELS, Block, Row, Snapshot, first_of, microseconds, moment, size_of
 from stores.lru import ByteLRU
-from stores.private import make_private, tighten
+from stores.private_files import make_private, tighten
 
 SHARDS = 16
 """Files that subjects are spread over. Measured with 4 processes that write: 1,555 commits/s with 16 files, 300 with

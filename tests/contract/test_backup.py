@@ -26,13 +26,13 @@ from schema.backup import Manifest, WaitingTurn
 from schema.errors import BackupRefused
 from schema.item import Put
 from schema.settings import Settings
+from stores.broker_backup import count_waiting_messages
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate
 from stores.dead_letters import read_dead_letters
 from stores.index.base import Where
 from stores.queue import create_celery, open_mailbox, send_dead_letter, send_turn
 from stores.redis import open_redis
-from stores.waiting import count_waiting_messages
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, a_memory, a_turn, changes
 from tests.erasing import erase_memory
 from tests.postgres import PostgresServer, programs

@@ -15,7 +15,7 @@ from memory.edits import NotPossible, Verb, apply_verb
 from memory.erasure.memories import erase_memories
 from memory.legal_holds import set_legal_hold
 from memory.preferences import set_preference
-from memory.settle import withdraw_stale
+from memory.provisional import withdraw_stale
 from producers.hot_path import FAILED, HotPath, Noted
 from recall.retrieve import retrieve
 from schema import Memory, Preference, PreferenceName, Status, Subject, Turn

@@ -16,7 +16,7 @@ from memory.context import open_memory
 from recall import open_recall
 from schema.settings import Settings
 from stores.catalog import open_catalog_engine
-from stores.private import tighten
+from stores.private_files import tighten
 
 
 @pytest.fixture(autouse=True)

@@ -20,11 +20,11 @@ from memory.export import import_lines
 from memory.indexing import index
 from memory.legal_holds import set_legal_hold
 from memory.preferences import set_preference
+from memory.provisional import withdraw_stale
 from memory.publish import publish
 from memory.quotas import refuse_turn, tell_refused
 from memory.remember import Statement, remember
 from memory.reviews import NotWanted, approve, reject
-from memory.settle import withdraw_stale
 from policies.consolidation import consolidated
 from policies.merge import supersede
 from producers.hot_path import HotPath

@@ -23,7 +23,7 @@ HARM: Final = (
     ),
     Mutation(
         "a folder of data for every account",
-        "stores/private.py",
+        "stores/private_files.py",
         "path.chmod(stat.S_IMODE(there.st_mode) & ~0o077)",
         "pass",
         ("tests/contract/test_private_files.py", "-k", "tightened"),

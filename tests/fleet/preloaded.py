@@ -14,7 +14,7 @@ for module in (
     "redbeat",
     "tests.fleet.oracle",
     "worker.broker",
-    "worker.contentless",
+    "worker.redacted",
     "worker.drain",
     "worker.nights",
     "worker.pipeline",

@@ -18,8 +18,8 @@ from opentelemetry.trace import StatusCode
 from memory import tracing
 from memory.stages import in_batch, stage
 from schema.errors import SettingsError
-from worker.contentless import ContentlessTask, TaskFailed
 from worker.logs import configure_logging
+from worker.redacted import RedactedTask, TaskFailed
 
 SAID = "marzipan"
 Lines = Callable[[], list[dict[str, Any]]]
@@ -117,7 +117,7 @@ def test_the_end_of_a_thread_is_a_line_without_its_message(lines: Lines) -> None
 
 
 def test_a_task_that_fails_tells_the_class_of_its_error_and_nothing_else(lines: Lines) -> None:
-    class Failing(ContentlessTask):
+    class Failing(RedactedTask):
         name = "failing"
 
         def run(self, *args: Any, **kwargs: Any) -> None:

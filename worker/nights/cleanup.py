@@ -9,7 +9,7 @@ import structlog
 
 from memory.agreement import queue_lost_entries
 from memory.erasure.subjects import finish_erasures
-from memory.settle import withdraw_stale
+from memory.provisional import withdraw_stale
 from worker.context import WorkerContext
 
 _log = structlog.get_logger()

@@ -12,12 +12,12 @@ from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
 import interfaces.http.pages.wording as wording
-from interfaces.http.asking import Cursor
 from interfaces.http.pages.language import gettext, marked
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import end_sessions
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, View, note_look
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened
 from memory.erasure.subjects import erase_subject
 from memory.export import export

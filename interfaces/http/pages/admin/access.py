@@ -11,12 +11,12 @@ from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 
 import interfaces.http.pages.wording as wording
-from interfaces.http.asking import Cursor
 from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sessions import StaffSession
 from interfaces.http.pages.sign_in import Staff, StaffForm
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened, Service
 from memory.keys import issue, revoke
 from memory.members import remove_member, set_member

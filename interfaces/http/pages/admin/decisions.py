@@ -10,13 +10,13 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
 
-from interfaces.http.asking import Cursor
 from interfaces.http.pages.addresses import as_path
 from interfaces.http.pages.admin.subjects import Text
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sign_in import Staff
 from interfaces.http.pages.subject_view import STAFF_ROOT, ShownForm, known_subject
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened
 from memory.erasure.subjects import left_of_subject
 from memory.legal_holds import MAX_WHY_CHARS, set_legal_hold

@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Response
 
-from interfaces.http.asking import Cursor
 from interfaces.http.pages.overview import begin_of_day
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
 from interfaces.http.pages.sign_in import Staff
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened
 from recall.cursors import page_of, place_of
 from schema import AuditAction

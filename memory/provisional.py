@@ -1,4 +1,4 @@
-"""Settle what the hot path noted: what came of its turn takes it over, or it is withdrawn."""
+"""Settle provisional memories, which the hot path noted: what came of the turn takes one over, or it is withdrawn."""
 
 from __future__ import annotations
 

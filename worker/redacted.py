@@ -1,4 +1,4 @@
-"""Tasks that show nothing of what people said: not in Celery's events, in Flower, in `inspect` nor when they fail."""
+"""Redacted tasks: they show nothing of what people said in Celery's events, in Flower, in `inspect` or in failures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TaskFailed(AfterturnError):
     """A task failed with an exception of a class; the class is all that is told."""
 
 
-class ContentlessRequest(Request):
+class RedactedRequest(Request):
     """A request whose arguments are shown as our own senders describe them.
 
     A sender in another language may leave the description to its library, which takes the arguments themselves.
@@ -45,10 +45,10 @@ class ContentlessRequest(Request):
     __repr__ = __str__
 
 
-class ContentlessTask(Task):  # type: ignore[type-arg]
+class RedactedTask(Task):  # type: ignore[type-arg]
     """A task whose unexpected exception is logged without its message, and told to Celery by its class alone."""
 
-    Request = "worker.contentless:ContentlessRequest"
+    Request = "worker.redacted:RedactedRequest"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:

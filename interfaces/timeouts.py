@@ -1,4 +1,4 @@
-"""Ask several parts at once, each for a bounded time."""
+"""Ask several parts at once, each with a timeout of its own."""
 
 from __future__ import annotations
 

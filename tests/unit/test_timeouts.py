@@ -7,10 +7,10 @@ import sys
 from multiprocessing import TimeoutError as NotInTime
 from threading import Event
 
-from interfaces.bounded import ask_all
+from interfaces.timeouts import ask_all
 
 _ASKS = """
-from interfaces.bounded import ask_all
+from interfaces.timeouts import ask_all
 def fails():
     raise ValueError("no")
 print(dict(ask_all({"first": lambda: "yes", "second": fails}, 60)))
