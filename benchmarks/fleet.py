@@ -81,7 +81,7 @@ def main(
             "AFTERTURN_EXTRACTOR": "benchmarks.stub_llm:open_extractor",
             "AFTERTURN_LOG_LEVEL": "error",
             # The one tenant of the benchmark may have all slots.
-            "AFTERTURN_TENANT_SEATS": "1000",
+            "AFTERTURN_TENANT_SLOTS": "1000",
             SECONDS: str(llm_seconds),
         }
         settings = load_settings()

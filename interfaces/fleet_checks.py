@@ -78,7 +78,7 @@ def check_queues(report: FleetReport, most_pending: float = math.inf) -> Iterato
         yield warning(
             "wait queues",
             f"{report.subjects_in_line} users wait for a slot of their tenant",
-            f"one tenant has a backlog and the others go first; {variable_of('tenant_seats')} gives it more",
+            f"one tenant has a backlog and the others go first; {variable_of('tenant_slots')} gives it more",
         )
 
 
@@ -154,7 +154,7 @@ def check_index(report: FleetReport) -> Iterator[HealthCheck]:
             yield warning(
                 "index",
                 f"the index has lost {counts.missing} of {counts.rows} {family}",
-                "were its files deleted? The fleet tells it again within the hour; `afterturn doctor --tend` asks "
+                "were its files deleted? The fleet tells it again within the hour; `afterturn doctor --optimize` asks "
                 "for it",
             )
 

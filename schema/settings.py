@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeVar
 
 from dotenv import dotenv_values
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableSetting
 
@@ -92,10 +93,18 @@ class Settings(AgentSettings, ServiceSettings, QuotaSettings, FleetSettings, Sto
 
 def variable_of(field: str) -> str:
     """Return the environment variable that sets a field of `Settings` or `Policy`."""
-    if field in Policy.model_fields:
-        return field.upper()
-    info = Settings.model_fields[field]
-    return str(info.validation_alias) if info.validation_alias else f"{PREFIX}{field.upper()}"
+    return field.upper() if field in Policy.model_fields else _variables_of(field)[0]
+
+
+def _variables_of(field: str) -> list[str]:
+    """Return the variables that set a field of `Settings`: its own, and those by which it was set before."""
+    match Settings.model_fields[field].validation_alias:
+        case None:
+            return [f"{PREFIX}{field.upper()}"]
+        case AliasChoices(choices=choices):
+            return [*map(str, choices)]
+        case alias:
+            return [str(alias)]
 
 
 def _explain(error: ValidationError) -> str:
@@ -113,10 +122,16 @@ _OF_THE_CLIENTS: Final = frozenset({"AFTERTURN_URL", "AFTERTURN_API_KEY"})
 """Variables of the clients that a backend installs, which may stand in the same shell."""
 
 
-def _refuse_unknown_variables() -> None:
-    variables = {variable_of(field) for field in Settings.model_fields} | _OF_THE_CLIENTS
-    given = {*os.environ, *dotenv_values(".env")}
-    unknown = sorted(name for name in given if name.startswith(PREFIX) and name not in variables)
+def _check_variables() -> None:
+    """Warn of variables that have a new name, and refuse those that set nothing."""
+    current: dict[str, str] = {}
+    for variable, *former in map(_variables_of, Settings.model_fields):
+        current |= dict.fromkeys((variable, *former), variable)
+    given = sorted(name for name in {*os.environ, *dotenv_values(".env")} if name.startswith(PREFIX))
+    for name in given:
+        if current.get(name, name) != name:
+            warnings.warn(f"{name} is called {current[name]} now, and will not be read for ever", FutureWarning, 2)
+    unknown = [name for name in given if name not in current.keys() | _OF_THE_CLIENTS]
     if not unknown:
         return
     way_out = "`afterturn settings` lists them all"
@@ -142,7 +157,7 @@ def load_settings() -> Settings:
     Raises:
         SettingsError: a variable holds what cannot work, or is unknown; the message names it.
     """
-    _refuse_unknown_variables()
+    _check_variables()
     return _read(Settings)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import BaseSettings
 
 from schema.cron import Cron
@@ -59,8 +59,10 @@ class FleetSettings(BaseSettings):
     night_memories: Annotated[int, Field(ge=10, le=100_000)] = Field(
         2_000, description="memories of one subject that a nightly job takes up in one night at most, the latest first"
     )
-    night_hands: Annotated[int, Field(ge=1, le=1024)] = Field(
-        4, description="slots of the whole fleet that one run of a nightly job may have at a time"
+    night_slots: Annotated[int, Field(ge=1, le=1024)] = Field(
+        4,
+        validation_alias=AliasChoices("AFTERTURN_NIGHT_SLOTS", "AFTERTURN_NIGHT_HANDS"),
+        description="slots of the whole fleet that one run of a nightly job may have at a time",
     )
     worker_memory_mb: Annotated[int, Field(ge=0)] = Field(
         0,
@@ -74,8 +76,10 @@ class FleetSettings(BaseSettings):
     max_failures: Annotated[int, Field(ge=1, le=100)] = Field(
         10, description="failures of a turn, with growing pauses, before it becomes a dead letter"
     )
-    tenant_seats: Annotated[int, Field(ge=1)] = Field(
-        128, description="users of one tenant that may be under way or in work at a time; the others wait in line"
+    tenant_slots: Annotated[int, Field(ge=1)] = Field(
+        128,
+        validation_alias=AliasChoices("AFTERTURN_TENANT_SLOTS", "AFTERTURN_TENANT_SEATS"),
+        description="users of one tenant that may be under way or in work at a time; the others wait in line",
     )
     event_stream_length: Annotated[int, Field(ge=1)] = Field(
         1000, description="events kept per subject for readers that come back"

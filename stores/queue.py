@@ -115,7 +115,7 @@ def _tls(settings: Settings) -> dict[str, Any]:
 
 def open_mailbox(settings: Settings, redis: Redis, sender: Celery | Publisher) -> Mailbox:
     """Return the mailboxes in a Redis, whose notifications are messages of a sender."""
-    return Mailbox(redis, notify=lambda subject: notify(sender, subject), slots=settings.tenant_seats)
+    return Mailbox(redis, notify=lambda subject: notify(sender, subject), slots=settings.tenant_slots)
 
 
 def turn_quota(settings: Settings) -> TurnQuota:

@@ -31,14 +31,15 @@ def doctor(
     call_llm: Annotated[
         bool, typer.Option("--call-llm", help="Ask the language model one cheap question; it may cost money.")
     ] = False,
-    tend: Annotated[
+    optimize: Annotated[
         bool,
         typer.Option(
-            "--tend",
+            "--optimize",
             help="Build the HNSW graphs that large users lack (pgvector; takes minutes), tell the index what a move to "
             "it left behind, and have the fleet tell it again of memories that it has otherwise than the catalog.",
         ),
     ] = False,
+    tend: Annotated[bool, typer.Option("--tend", hidden=True, help="The former name of --optimize.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check every part that the settings name, a line each, and say how to mend what is broken.
@@ -46,7 +47,7 @@ def doctor(
     With --before-start it makes, like the start of a worker, what is missing in the data folder and the index. The exit
     code is 1 when a check fails.
     """
-    checks = run_health_checks(call_llm=call_llm, fleet=not before_start, optimizes=tend)
+    checks = run_health_checks(call_llm=call_llm, fleet=not before_start, optimizes=optimize or tend)
     broken = [check for check in checks if check.status is HealthStatus.FAILED]
     if as_json:
         print_json({"ok": not broken, "findings": [_for_json(check) for check in checks]})

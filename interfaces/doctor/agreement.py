@@ -43,7 +43,9 @@ def check_versions(stores: Stores, *, optimizes: bool) -> Iterator[HealthCheck]:
         queue_again(disagreeing, stores, datetime.now(UTC))
         yield failed("index versions", state, "the next sweep of the fleet tells the index again: look once more then")
     else:
-        yield failed("index versions", state, "run `afterturn doctor --tend`, which has the fleet tell the index again")
+        yield failed(
+            "index versions", state, "run `afterturn doctor --optimize`, which has the fleet tell the index again"
+        )
 
 
 def _named(disagreement: Disagreement) -> str:

@@ -58,7 +58,7 @@ def _graphs(connection: Connection, table: Table, hnsw_from: int) -> Iterator[He
     lacking = [subject for subject in large if subject not in there]
     if lacking:
         examples = ", ".join(subject.key for subject in lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
-        hint = "run `afterturn doctor --tend`: it builds them while the fleet works, some minutes each"
+        hint = "run `afterturn doctor --optimize`: it builds them while the fleet works, some minutes each"
         yield warning("HNSW", f"{len(lacking)} users have {hnsw_from} memories or more and no graph: {examples}", hint)
     else:
         yield fine("HNSW", f"{len(there)} graphs; {len(large)} users have {hnsw_from} memories or more")

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 from sqlalchemy import make_url, text
+from typer.testing import CliRunner
 
+from interfaces.cli.main import app
 from interfaces.doctor import run_health_checks
 from interfaces.doctor.broker import check_broker, check_fleet
 from interfaces.doctor.machine import check_folders
@@ -98,7 +100,7 @@ def test_what_the_index_has_otherwise_than_the_catalog_is_named_and_told_again(s
         catalog.mark_done(catalog.index_jobs())
 
         found = told(check_stores(settings, optimizes=False), "index versions")
-        assert (found.status, "doctor --tend" in found.hint) == (HealthStatus.FAILED, True)
+        assert (found.status, "doctor --optimize" in found.hint) == (HealthStatus.FAILED, True)
         assert f"{behind.id} (memories) of {ANNA.key}: version 1, not 2" in found.found
         assert f"{gone.id} (memories) of {ANNA.key}: version 1, not erased" in found.found
         assert str(same.id) not in found.found
@@ -197,6 +199,13 @@ def test_settings_that_cannot_be_read_are_the_only_finding(monkeypatch: pytest.M
     monkeypatch.setenv("AFTERTURN_WORKER_SLOTS", "0")
     [found] = run_health_checks()
     assert (found.status, "AFTERTURN_WORKER_SLOTS" in found.hint) == (HealthStatus.FAILED, True)
+
+
+@pytest.mark.parametrize("option", ["--optimize", "--tend"])
+def test_doctor_is_asked_to_optimize_by_either_name_of_the_option(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFTERTURN_WORKER_SLOTS", "0")
+    result = CliRunner().invoke(app, ["doctor", option])
+    assert (result.exit_code, "AFTERTURN_WORKER_SLOTS" in result.output) == (1, True)
 
 
 # -- models -------------------------------------------------------------------------------------------------------
@@ -310,7 +319,7 @@ def test_a_catalog_in_postgres_without_tables_asks_for_them_and_then_all_is_well
     catalog.mark_done(catalog.index_jobs())
     index.upsert([Entry.of(*pair) for pair in zip(memories, units(100, 384), strict=True)])
     found = list(check_stores(database, optimizes=False))
-    assert ("doctor --tend" in told(found, "HNSW").hint, ANNA.key in told(found, "HNSW").found) == (True, True)
+    assert ("doctor --optimize" in told(found, "HNSW").hint, ANNA.key in told(found, "HNSW").found) == (True, True)
     assert "reindex --graph" in told(found, "graph facts").hint
     found = list(check_stores(database, optimizes=True))
     assert (told(found, "HNSW").status, told(found, "HNSW optimized").status) == (HealthStatus.OK, HealthStatus.OK)

@@ -359,7 +359,7 @@ def test_a_fleet_that_is_well_needs_no_advice() -> None:
         ({"workers": []}, "afterturn worker"),
         ({"beat_leads": False}, "afterturn beat"),
         ({"oldest_pending_seconds": 90.0}, "retry_later"),
-        ({"subjects_in_line": 3}, "AFTERTURN_TENANT_SEATS"),
+        ({"subjects_in_line": 3}, "AFTERTURN_TENANT_SLOTS"),
         ({"oldest_index_job_seconds": 500.0}, "index_or_events_behind"),
         ({"waiting_events": 5000}, "listeners"),
         ({"dead_letters": {"count": 2, "last": []}}, "dead-letters list"),

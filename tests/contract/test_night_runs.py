@@ -32,7 +32,7 @@ PATIENCE = timedelta(minutes=5)
 @pytest.fixture
 def few(emptied: Worker, anna: str) -> Worker:
     """A worker whose pages are of 3 subjects, and who knows 8, by the names of their numbers behind Anna's."""
-    settings = emptied.context.settings.model_copy(update={"night_chunk_subjects": 3, "night_hands": 2})
+    settings = emptied.context.settings.model_copy(update={"night_chunk_subjects": 3, "night_slots": 2})
     few = emptied.with_parts(settings=settings)
     for number in range(8):
         few.hear(f"{anna}-{number}", "I live in Lisbon")
@@ -250,7 +250,7 @@ def test_a_subject_over_whom_every_worker_dies_is_left_for_the_next_night(few: W
 
     seen = Deadly()
     hasty = few.with_parts(
-        settings=few.context.settings.model_copy(update={"turn_deadline_seconds": 0, "night_hands": 1})
+        settings=few.context.settings.model_copy(update={"turn_deadline_seconds": 0, "night_slots": 1})
     )
     with a_run(few) as run_id:
         for _ in range(12):

@@ -132,6 +132,20 @@ def test_a_variable_that_is_no_setting_is_refused_by_name(monkeypatch: pytest.Mo
         load_settings()
 
 
+def test_a_former_name_of_a_setting_is_read_and_its_new_one_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFTERTURN_TENANT_SEATS", "7")
+    with pytest.warns(FutureWarning, match="AFTERTURN_TENANT_SEATS is called AFTERTURN_TENANT_SLOTS now"):
+        assert load_settings().tenant_slots == 7
+
+
+def test_a_wrong_value_of_a_renamed_setting_is_explained_by_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AFTERTURN_NIGHT_SLOTS", "none")
+    with pytest.raises(SettingsError, match=r"^AFTERTURN_NIGHT_SLOTS: .* not 'none'$"):
+        load_settings()
+
+
 def test_the_clients_variables_may_stand_in_the_same_shell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFTERTURN_URL", "http://127.0.0.1:8080")
     monkeypatch.setenv("AFTERTURN_API_KEY", "of a backend")

@@ -83,7 +83,7 @@ def _id_of(job: JobName, moment: str, zone: str | None) -> str:
 
 def request_pages(run_id: str, context: WorkerContext) -> None:
     """Ask for as many workers as a run may have; one that comes when so many are at work claims nothing."""
-    for _ in range(context.settings.night_hands):
+    for _ in range(context.settings.night_slots):
         request_night_page(context.celery, run_id)
 
 

@@ -44,7 +44,7 @@ def do_page(
     claim = context.catalog.nights.claim(
         run_id,
         size=settings.night_chunk_subjects,
-        workers=settings.night_hands,
+        workers=settings.night_slots,
         now=datetime.now(UTC),
         patience=patience(settings),
     )
