@@ -28,10 +28,10 @@ def contract(settings: Settings, engine: Engine, now: datetime, unused: Sequence
     going = left_over(engine, unused)
     if not going:
         return []
-    names = [one.name for one in going]
+    names = [contraction.name for contraction in going]
     announce(engine, going, now)
     try:
-        older = older_processes(settings, engine, max(one.needs for one in going))
+        older = older_processes(settings, engine, max(contraction.needs for contraction in going))
         if not older:
             drop(engine, going)
     finally:

@@ -122,14 +122,15 @@ def look_at_watched(stores: Stores, now: datetime, *, limit: int) -> int:
     disagreeing: list[Disagreement] = []
     for (family, subject), watches in grouped.items():
         held = {
-            one.key: one.version for one in stores.index_of(family).fetch(subject, [one.index_key for one in watches])
+            entry.key: entry.version
+            for entry in stores.index_of(family).fetch(subject, [watch.index_key for watch in watches])
         }
-        versions = stores.catalog.versions_of(family, [one.id for one in watches])
+        versions = stores.catalog.versions_of(family, [watch.id for watch in watches])
         looked = [
-            Disagreement(family, subject, one.id, one.index_key, held.get(one.index_key), versions.get(one.id))
-            for one in watches
+            Disagreement(family, subject, watch.id, watch.index_key, held.get(watch.index_key), versions.get(watch.id))
+            for watch in watches
         ]
-        disagreeing += [one for one in looked if one.is_real]
+        disagreeing += [disagreement for disagreement in looked if disagreement.is_real]
     queue_again(disagreeing, stores, now)
     if due:
         stores.catalog.index_watches.looked_at(due, now)
@@ -192,4 +193,4 @@ def _look(family: Family, subject: Subject, stores: Stores) -> set[Disagreement]
         index_key, in_catalog = versions.get(id_, (key, None))
         if index_key is not None:
             disagreeing.add(Disagreement(family, subject, id_, index_key, in_index, in_catalog))
-    return {one for one in disagreeing if one.is_real}
+    return {disagreement for disagreement in disagreeing if disagreement.is_real}

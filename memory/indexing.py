@@ -84,8 +84,8 @@ def drop_newer(family: Family, entries: Sequence[Entry], stores: Stores) -> None
     for entry in entries:
         by_subject[entry.subject][entry.key] = entry
     for subject, of_subject in by_subject.items():
-        held = index_of_family.fetch(subject, list(of_subject))
-        newer = [of_subject[one.key] for one in held if one.version > of_subject[one.key].version]
+        entries_there = index_of_family.fetch(subject, list(of_subject))
+        newer = [of_subject[there.key] for there in entries_there if there.version > of_subject[there.key].version]
         now = stores.catalog.versions_of(family, [entry.memory_id for entry in newer])
         if gone := [entry.key for entry in newer if now.get(entry.memory_id) == entry.version]:
             index_of_family.delete(subject, gone)

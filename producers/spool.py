@@ -51,9 +51,9 @@ INSERT OR IGNORE INTO totals VALUES (1, 0, 0, 0, 0);
 
 @dataclass(frozen=True)
 class SpooledTurn:
-    """A turn as it lies in the spool: `place` grows in the order in which turns came, `body` is its JSON."""
+    """A turn as it lies in the spool: `position` grows in the order in which turns came, `body` is its JSON."""
 
-    place: int
+    position: int
     turn_id: str
     body: str
 
@@ -157,7 +157,7 @@ class Spool:
             db.execute(
                 "INSERT INTO rejected (subject, turn_id, body, reason, rejected_at) "
                 "SELECT subject, turn_id, body, ?, ? FROM turns WHERE place = ?",
-                (reason, datetime.now(UTC).isoformat(timespec="seconds"), turn.place),
+                (reason, datetime.now(UTC).isoformat(timespec="seconds"), turn.position),
             )
             size = _take_out(db, turn)
             db.execute("UPDATE totals SET rejected = rejected + 1, rejected_bytes = rejected_bytes + ?", (size,))
@@ -171,7 +171,7 @@ class Spool:
         """Drop rejected turns for good. Only the holder of `locked` may."""
         with self._change(_BACKGROUND_SECONDS) as db:
             for turn in rejected:
-                if db.execute("DELETE FROM rejected WHERE place = ?", (turn.place,)).rowcount:
+                if db.execute("DELETE FROM rejected WHERE place = ?", (turn.position,)).rowcount:
                     size = len(turn.body.encode())
                     db.execute(
                         "UPDATE totals SET rejected = rejected - 1, rejected_bytes = rejected_bytes - ?", (size,)
@@ -322,6 +322,6 @@ def _cut_log(db: sqlite3.Connection) -> None:
 
 def _take_out(db: sqlite3.Connection, turn: SpooledTurn) -> int:
     size = len(turn.body.encode())
-    if db.execute("DELETE FROM turns WHERE place = ?", (turn.place,)).rowcount:
+    if db.execute("DELETE FROM turns WHERE place = ?", (turn.position,)).rowcount:
         db.execute("UPDATE totals SET turns = turns - 1, bytes = bytes - ?", (size,))
     return size

@@ -109,7 +109,7 @@ def list_(
     for document in documents:
         table.add_row(*(Text(cell) for cell in (
             document.subject_id, document.document_id, document.title or "", document.visibility,
-            document.author_id or "", str(document.chunk_count), _standing(document), utc_iso(document.updated_at)[:10],
+            document.author_id or "", str(document.chunk_count), _state(document), utc_iso(document.updated_at)[:10],
         )))  # fmt: skip
     console.print(table)
 
@@ -247,14 +247,14 @@ def _progress() -> Progress:
 
 def _summary_of(document: KeptDocument) -> str:
     why = f" ({document.failure})" if document.failure else ""
-    return f"{_standing(document)}{why}, {_counted(document.chunk_count)}"
+    return f"{_state(document)}{why}, {_counted(document.chunk_count)}"
 
 
 def _counted(chunks: int) -> str:
     return "1 chunk" if chunks == 1 else f"{chunks} chunks"
 
 
-def _standing(document: KeptDocument) -> str:
+def _state(document: KeptDocument) -> str:
     return "being read" if document.state is DocumentState.WAITING else document.state.value
 
 

@@ -34,10 +34,10 @@ def migrate(
     after = revision(engine)
     dropped = _contracted(settings, engine) if contract else []
     engine.dispose()
-    said = f"catalog tables: {before or 'none'} -> {after}"
+    summary = f"catalog tables: {before or 'none'} -> {after}"
     if contract:
-        said += f"; dropped: {', '.join(dropped) or 'nothing, there is nothing that only older versions need'}"
-    print_result({"before": before, "after": after, "dropped": dropped}, said, as_json=as_json)
+        summary += f"; dropped: {', '.join(dropped) or 'nothing, there is nothing that only older versions need'}"
+    print_result({"before": before, "after": after, "dropped": dropped}, summary, as_json=as_json)
 
 
 def _contracted(settings: Settings, engine: Engine) -> list[str]:

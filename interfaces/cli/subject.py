@@ -60,12 +60,12 @@ def unblock(
 @app.command()
 def consent(
     user: UserArgument,
-    what: Annotated[Consent, typer.Argument(help="Whether turns of the user may be remembered from now on.")],
+    decision: Annotated[Consent, typer.Argument(help="Whether turns of the user may be remembered from now on.")],
     tenant: TenantOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Give or withdraw a user's consent. While it is withdrawn, all that is done is to forget on request."""
-    value = "granted" if what is Consent.GIVE else "withdrawn"
+    value = "granted" if decision is Consent.GIVE else "withdrawn"
     _change(user, tenant, PreferenceName.CONSENT, value, as_json=as_json)
 
 

@@ -42,7 +42,7 @@ class PreferencesOut(Preferences):
 def preferences(about: About, service: Opened, response: Response) -> PreferencesOut:
     """Tell consent, blocked topics and time zone, as far as they are known: to those who see what members share."""
     require_shared(about.principal, about.subject, service.context.catalog)
-    return _told(PreferencesOut(**dict(service.context.catalog.preferences.of(about.subject))), response)
+    return _with_etag(PreferencesOut(**dict(service.context.catalog.preferences.of(about.subject))), response)
 
 
 @router.patch("/preferences", summary="Give or withdraw consent, or say where the subject lives")
@@ -109,9 +109,9 @@ def _set(
         holds=holds,
         etags=names_in(if_match),
     )
-    return _told(PreferencesOut(**dict(preferences)), response)
+    return _with_etag(PreferencesOut(**dict(preferences)), response)
 
 
-def _told(wanted: PreferencesOut, response: Response) -> PreferencesOut:
+def _with_etag(wanted: PreferencesOut, response: Response) -> PreferencesOut:
     response.headers["ETag"] = etag_of(wanted.etag)
     return wanted

@@ -76,7 +76,7 @@ class _Spent:
         name, wait = self.rate_class.value, math.ceil(self.taken.next_in)
         return {
             "RateLimit-Policy": f'"{name}";q={self.per_minute};w=60',
-            "RateLimit": f'"{name}";r={self.taken.left};t={wait}',
+            "RateLimit": f'"{name}";r={self.taken.tokens_left};t={wait}',
         }
 
 

@@ -80,7 +80,7 @@ def erase_subject(
         proof.removed["index"] += len(memories)
         _count_facts(facts, subject, context, proof)
         rewrite_broker_file(context, proof)
-        proof.left = {f"catalog: {table}": count for table, count in erasures.left(subject).items()}
+        proof.left = {f"catalog: {table}": count for table, count in erasures.count_left(subject).items()}
         look_again(erasure, context, proof)
     if authored:
         erase_authored(subject, context, proof, by=by, now=now)
@@ -164,7 +164,7 @@ def finish_erasures(context: MemoryContext, limit: int, now: datetime) -> int:
 def left_of_subject(subject: Subject, context: MemoryContext) -> dict[str, int]:
     """Count what there is now of a subject that was erased, everywhere: what is still there, and what came since."""
     proof = Proof()
-    proof.left = {f"catalog: {table}": count for table, count in context.catalog.erasures.left(subject).items()}
+    proof.left = {f"catalog: {table}": count for table, count in context.catalog.erasures.count_left(subject).items()}
     look_again(late_erasure(subject, context.catalog.tombstones.of(subject), context), context, proof)
     return proof.left
 

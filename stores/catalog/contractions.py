@@ -47,10 +47,10 @@ def left_over(engine: Engine, unused: Sequence[Unused] = UNUSED) -> list[Unused]
     looked = inspect(engine)
     there = set(looked.get_table_names())
     return [
-        one
-        for one in unused
-        if one.table in there
-        and (one.column is None or one.column in {column["name"] for column in looked.get_columns(one.table)})
+        item
+        for item in unused
+        if item.table in there
+        and (item.column is None or item.column in {column["name"] for column in looked.get_columns(item.table)})
     ]
 
 
@@ -71,7 +71,7 @@ def require_not_contracted(engine: Engine) -> None:
 
 def announce(engine: Engine, going: Sequence[Unused], now: datetime) -> None:
     """Let no older process start from now on. `withdraw` takes that back."""
-    rows = [{"name": one.name, "needs": one.needs, "at": now} for one in going]
+    rows = [{"name": item.name, "needs": item.needs, "at": now} for item in going]
     with Writers(engine).transaction() as connection:
         connection.execute(insert_new(engine.dialect.name, contractions), rows)
 
@@ -79,14 +79,14 @@ def announce(engine: Engine, going: Sequence[Unused], now: datetime) -> None:
 def withdraw(engine: Engine, going: Sequence[Unused]) -> None:
     """Take back that something goes: older processes may start again."""
     with Writers(engine).transaction() as connection:
-        connection.execute(delete(contractions).where(contractions.c.name.in_([one.name for one in going])))
+        connection.execute(delete(contractions).where(contractions.c.name.in_([item.name for item in going])))
 
 
 def drop(engine: Engine, going: Sequence[Unused]) -> None:
     """Drop what was announced, all or nothing."""
     with Writers(engine).transaction() as connection:
-        for one in going:
-            _drop(connection, one)
+        for item in going:
+            _drop(connection, item)
 
 
 def older_sessions(engine: Engine, needs: str) -> list[str]:
@@ -104,9 +104,9 @@ def older_sessions(engine: Engine, needs: str) -> list[str]:
     return [f"{count} sessions of {name} from {host}" for name, host, count in rows if name.partition("/")[2] < needs]
 
 
-def _drop(connection: Connection, one: Unused) -> None:
+def _drop(connection: Connection, item: Unused) -> None:
     quoted = connection.dialect.identifier_preparer.quote
-    if one.column is None:
-        connection.execute(text(f"DROP TABLE {quoted(one.table)}"))
+    if item.column is None:
+        connection.execute(text(f"DROP TABLE {quoted(item.table)}"))
     else:
-        connection.execute(text(f"ALTER TABLE {quoted(one.table)} DROP COLUMN {quoted(one.column)}"))
+        connection.execute(text(f"ALTER TABLE {quoted(item.table)} DROP COLUMN {quoted(item.column)}"))

@@ -186,7 +186,7 @@ def write_costs(connection: Connection, subject: Subject, spent: Sequence[Spent]
     """Add to what a subject costs on the day of a moment."""
     if spent:
         day = {**subject.model_dump(), "day": at.astimezone(UTC).date().isoformat()}
-        connection.execute(_add_statement(connection.dialect.name), [{**day, **asdict(one)} for one in spent])
+        connection.execute(_add_statement(connection.dialect.name), [{**day, **asdict(spending)} for spending in spent])
 
 
 def drop_costs(connection: Connection, subject: Subject, tombstones: Iterable[Tombstone]) -> None:

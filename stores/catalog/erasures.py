@@ -118,7 +118,7 @@ class ErasureStore(Store):
         self._writers.leave_no_trace()
         return removed, memories
 
-    def left(self, subject: Subject) -> dict[str, int]:
+    def count_left(self, subject: Subject) -> dict[str, int]:
         """Count the rows that each table still has of a subject, those apart that an erasure leaves: the audit's lines
         on who erased it, and on who looked for it since."""
         with self._engine.connect() as connection:

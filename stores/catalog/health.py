@@ -113,7 +113,7 @@ def _tables(engine: Engine) -> Iterator[HealthCheck]:
         yield failed("catalog tables", f"migration {HEAD}, and {examples} are not there", hint)
         return
     if unused := left_over(engine):
-        names = ", ".join(one.name for one in unused)
+        names = ", ".join(item.name for item in unused)
         hint = "run `afterturn migrate --contract` once no process of an older version runs: it looks itself"
         yield warning("catalog tables", f"they have what only older versions need: {names}", hint)
     with engine.connect() as connection:

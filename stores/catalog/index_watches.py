@@ -67,11 +67,11 @@ class IndexWatches(Store):
     def looked_at(self, watches: Sequence[Watch], now: datetime) -> None:
         """Look again when twice the time has passed, and no more at what was watched for an hour."""
         later = [
-            {"of": one.id, "began": one.since, "at": now + (now - one.since)}
-            for one in watches
-            if now - one.since < WATCHED_FOR
+            {"of": watch.id, "began": watch.since, "at": now + (now - watch.since)}
+            for watch in watches
+            if now - watch.since < WATCHED_FOR
         ]
-        over = [{"of": one.id, "began": one.since} for one in watches if now - one.since >= WATCHED_FOR]
+        over = [{"of": watch.id, "began": watch.since} for watch in watches if now - watch.since >= WATCHED_FOR]
         with self._writers.transaction() as connection:
             for statement, rows in ((_LATER, later), (_OVER, over)):
                 if rows:

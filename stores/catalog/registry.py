@@ -53,7 +53,7 @@ class ErasureRow:
     ended_at: datetime | None
 
     @property
-    def place(self) -> tuple[datetime, str, str, str]:
+    def position(self) -> tuple[datetime, str, str, str]:
         """Return where the next page goes on."""
         return self.at, self.subject.subject_id, self.scope.value, self.key
 

@@ -77,8 +77,8 @@ class TitanEmbedder:
             modelId=self._model, body=json.dumps(body), contentType="application/json", accept="application/json"
         )
         try:
-            told = json.loads(answer["body"].read())
-            vector, tokens = told["embedding"], told.get("inputTextTokenCount")
+            made = json.loads(answer["body"].read())
+            vector, tokens = made["embedding"], made.get("inputTextTokenCount")
         except (ValueError, KeyError, TypeError):
             raise EmbedderUnavailable("Bedrock's answer has no embedding") from None
         if not isinstance(vector, list):

@@ -42,10 +42,10 @@ class PairReader:
         """
         if not pairs:
             return []
-        said = [_words_of(text) for pair in pairs for text in pair]
-        texts = list(dict.fromkeys(said))
-        places = {text: place for place, text in enumerate(texts)}
-        vectors = self._embedder.embed(texts)[[places[text] for text in said]]
+        statements = [_words_of(text) for pair in pairs for text in pair]
+        texts = list(dict.fromkeys(statements))
+        rows = {text: row for row, text in enumerate(texts)}
+        vectors = self._embedder.embed(texts)[[rows[text] for text in statements]]
         hidden = np.maximum(features_of(vectors[::2], vectors[1::2]) @ self._inner + self._inner_bias, 0)
         chances: list[float] = (1.0 / (1.0 + np.exp(-(hidden @ self._outer + self._outer_bias)))).tolist()
         return chances

@@ -18,10 +18,10 @@ _MINUTE_US = 60_000_000
 
 @dataclass(frozen=True)
 class Taken:
-    """Outcome of asking for a token. `left` are whole tokens; one more comes in `next_in` seconds."""
+    """Outcome of asking for a token. `tokens_left` are whole ones; one more comes in `next_in` seconds."""
 
     is_allowed: bool
-    left: int
+    tokens_left: int
     next_in: float
 
 

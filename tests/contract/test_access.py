@@ -101,6 +101,6 @@ def test_what_gives_an_erased_user_a_right_goes_with_them(catalog: Catalog) -> N
     assert member_of(catalog, "anna") is None
     assert principal_of(hers.secret, catalog, now=NOW) is None
     assert principal_of(namesakes.secret, catalog, now=NOW) is not None
-    left = catalog.erasures.left(ANNA)
+    left = catalog.erasures.count_left(ANNA)
     assert (left["memberships"], left["api_keys"]) == (0, 0)
     assert NAMESAKE.subject_id == ANNA.subject_id

@@ -106,7 +106,7 @@ def test_costs_go_with_whom_or_what_is_erased_and_do_not_come_back_with_work_tha
     asked.erasures.wipe(ANNA, 1, [Tombstone(Scope.SUBJECT, "", NOW)], erased(ANNA))
     asked.costs.note(ANNA, [spent()], NOW - timedelta(minutes=1))
     assert conversations() == []
-    assert asked.erasures.left(ANNA)["costs"] == 0
+    assert asked.erasures.count_left(ANNA)["costs"] == 0
     asked.costs.note(ANNA, [spent()], NOW + timedelta(minutes=1))
     assert [one.prompt_tokens for one in conversations()] == [900]
 

@@ -55,7 +55,7 @@ def put(worker: Worker, document: Document) -> Accepted:
 
 
 def carry(worker: Worker, whose: Subject, document_id: str = "story-1") -> KeptDocument | None:
-    """Do what a worker does when the bell rings, and return the document as it is then."""
+    """Do what a worker does when it is notified, and return the document as it is then."""
     make_searchable(whose, document_id, worker.context, lambda: NOW)
     return worker.context.catalog.documents.get(whose, document_id)
 
@@ -230,7 +230,7 @@ class TestScreening:
         assert (kept.state, kept.content) == (DocumentState.REFUSED, "")
         assert "refused" in worker.audited(whose)
 
-    def test_what_was_refused_stays_so_however_often_the_bell_rings(self, worker: Worker, anna: str) -> None:
+    def test_what_was_refused_stays_so_however_often_it_is_notified(self, worker: Worker, anna: str) -> None:
         whose = archive(anna)
         want(worker, whose, PreferenceName.BLOCKED_TOPIC, "boats")
         put(worker, story(whose, MILL + "He loved boats."))

@@ -36,17 +36,17 @@ def few(emptied: Worker, anna: str) -> Worker:
     few = emptied.with_parts(settings=settings)
     for number in range(8):
         few.hear(f"{anna}-{number}", "I live in Lisbon")
-    few.context.redis.delete(*rings())
+    few.context.redis.delete(*notifications())
     return few
 
 
-def rings() -> list[str]:
+def notifications() -> list[str]:
     return [f"{NIGHTLY_QUEUE}\x06\x16{priority}" for priority in (3, 6, 9)]
 
 
 def waiting(worker: Worker) -> int:
     """How many pages are asked for."""
-    return sum(worker.context.redis.llen(queue) for queue in rings())
+    return sum(worker.context.redis.llen(queue) for queue in notifications())
 
 
 class Seen:
@@ -138,7 +138,7 @@ def test_a_model_that_is_away_interrupts_the_run_and_one_subject_over_whom_it_fa
         return False
 
     with a_run(few) as run_id:
-        few.context.redis.delete(*rings())
+        few.context.redis.delete(*notifications())
         for _ in range(2):
             do_page(run_id, {"forget": Job("forget", fails, FORGET.plan)}, few.context, few.leases)
             assert waiting(few) == 0, "to ask at once would hammer what is away"
@@ -219,7 +219,7 @@ def test_a_run_is_over_only_when_all_that_it_gave_out_is_done(few: Worker) -> No
 def test_a_worker_that_is_to_end_leaves_the_rest_of_its_page_to_another_at_once(few: Worker, anna: str) -> None:
     seen = Seen()
     with a_run(few) as run_id:
-        few.context.redis.delete(*rings())
+        few.context.redis.delete(*notifications())
         do_page(run_id, seen.job(), few.context, few.leases, lambda: len(seen.subjects) == 2)
         assert seen.subjects == [f"{anna}-0", f"{anna}-1"]
         assert waiting(few) == 1
@@ -267,7 +267,7 @@ def test_a_store_that_is_away_interrupts_the_run_and_the_next_beat_goes_on_with_
         raise IndexUnavailable("gone")
 
     with a_run(few) as run_id:
-        few.context.redis.delete(*rings())
+        few.context.redis.delete(*notifications())
         do_page(run_id, {"forget": Job("forget", away, FORGET.plan)}, few.context, few.leases)
         assert waiting(few) == 0
         no_more = few.context.settings.model_copy(update={"night_forget": ""})
@@ -288,7 +288,7 @@ MANY = (
 
 
 def eager(worker: Worker) -> Worker:
-    worker.context.redis.delete(*rings())
+    worker.context.redis.delete(*notifications())
     return worker.with_parts(policy=worker.context.policy.model_copy(update={"consolidate_burst": 3}))
 
 

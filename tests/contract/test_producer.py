@@ -164,7 +164,7 @@ def test_a_turn_whose_message_could_not_be_sent_is_parked_and_due(
     assert mailbox.pending_subjects() == 1
 
 
-def test_a_sweeper_waits_for_the_message_before_it_rings(producer: Producer, mailbox: Mailbox, redis: Redis) -> None:
+def test_a_sweeper_waits_for_the_message_before_it_notifies(producer: Producer, mailbox: Mailbox, redis: Redis) -> None:
     producer.enqueue(a_turn("anna", 1, "I live in Lisbon."))
     seconds, microseconds = redis.time()
     [(_, due)] = cast(list[tuple[bytes, float]], redis.zrange("afterturn:mailbox:dirty", 0, -1, withscores=True))

@@ -33,7 +33,7 @@ def set_back(name: str, seconds: float, redis: Redis) -> None:
 
 def test_a_bucket_gives_what_it_holds_and_then_says_when_there_is_more(redis: Redis) -> None:
     buckets, name = TokenBuckets(redis), next(_names)
-    assert [buckets.take(name, 3).left for _ in range(3)] == [2, 1, 0]
+    assert [buckets.take(name, 3).tokens_left for _ in range(3)] == [2, 1, 0]
     refused = buckets.take(name, 3)
     assert not refused.is_allowed
     assert 0 < refused.next_in <= 20
@@ -46,7 +46,7 @@ def test_a_bucket_fills_steadily_and_never_over(redis: Redis) -> None:
     set_back(name, 20.5, redis)
     assert [buckets.take(name, 6).is_allowed for _ in range(3)] == [True, True, False]
     set_back(name, 3600, redis)
-    assert buckets.take(name, 6).left == 5
+    assert buckets.take(name, 6).tokens_left == 5
 
 
 def test_one_name_takes_nothing_from_another(redis: Redis) -> None:
@@ -75,8 +75,8 @@ def test_many_who_ask_at_once_get_no_more_than_there_is(redis: Redis) -> None:
 
 def test_a_limit_that_was_lowered_counts_at_once(redis: Redis) -> None:
     buckets, name = TokenBuckets(redis), next(_names)
-    assert buckets.take(name, 600).left == 599
-    assert buckets.take(name, 10).left == 9
+    assert buckets.take(name, 600).tokens_left == 599
+    assert buckets.take(name, 10).tokens_left == 9
 
 
 def test_a_bucket_that_nobody_uses_leaves_nothing_behind(redis: Redis) -> None:

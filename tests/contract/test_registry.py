@@ -66,7 +66,7 @@ def test_holds_members_and_erasures_are_those_of_the_tenant(catalog: Catalog) ->
     [other] = registry.members("acme", after=(member.subject.subject_id, member.user_id))
     assert [member.subject, other.subject] == [ANNA, BERT]
     [last] = registry.erasures("acme", limit=1)
-    [before] = registry.erasures("acme", before=last.place)
+    [before] = registry.erasures("acme", before=last.position)
     assert {last.subject, before.subject} == {ANNA, BERT}
     assert [dataclasses.astuple(row)[1:3] for row in registry.erasures("acme", subject_id="anna")] == [
         (Scope.TURN, "t9")

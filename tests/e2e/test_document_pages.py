@@ -50,7 +50,7 @@ def put(backend: httpx.Client, user: str, id_: str, content: str, **fields: str)
 
 
 def read(service: Served, user: str, id_: str) -> None:
-    """Do what a worker does when the bell rings."""
+    """Do what a worker does when it is notified."""
     with closing(open_memory(service.settings)) as context:
         make_searchable(Subject(tenant_id="acme", subject_id=user), id_, context, lambda: datetime.now(UTC))
 

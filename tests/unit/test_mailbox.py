@@ -37,7 +37,7 @@ def fake() -> fakeredis.FakeRedis:
 
 
 def nobody(subject: Subject) -> None:
-    pytest.fail(f"nobody waits in line, and {subject.key} was rung")
+    pytest.fail(f"nobody waits in line, and {subject.key} was notified")
 
 
 @pytest.fixture

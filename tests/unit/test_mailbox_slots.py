@@ -68,7 +68,7 @@ def test_one_message_is_under_way_for_many_turns_of_a_subject(fleet: Fleet) -> N
     assert taken(fleet.acquire(USERS[0])) == ["t1", "t2", "t3"]
 
 
-def test_a_subject_beyond_the_seats_waits_and_is_rung_when_one_is_free(fleet: Fleet) -> None:
+def test_a_subject_beyond_the_slots_waits_and_is_notified_when_one_is_free(fleet: Fleet) -> None:
     assert [fleet.append(user) for user in USERS[:3]] == [True, True, False]
     assert fleet.acquire(USERS[2]) is None
     first = held(fleet.acquire(USERS[0]))
@@ -232,7 +232,7 @@ class SeatsMachine(RuleBasedStateMachine):
             self.batches[subject] = following
 
     @invariant()
-    def no_more_subjects_are_in_work_than_there_are_seats(self) -> None:
+    def no_more_subjects_are_in_work_than_there_are_slots(self) -> None:
         assert len(self.batches) <= SLOTS
 
     @invariant()

@@ -212,8 +212,8 @@ def _supported(utterance: Utterance, before: Utterance | None) -> Statement | No
     if asked_for and not tells_nothing(utterance):
         return Statement([utterance], asked=utterance.asked)
     clause = standing_clause(utterance.part) if utterance.part is not None else None
-    standing = with_part(utterance, clause) if clause is not None else None
-    return Statement([standing]) if standing is not None and is_worth_keeping(standing) else None
+    clause_alone = with_part(utterance, clause) if clause is not None else None
+    return Statement([clause_alone]) if clause_alone is not None and is_worth_keeping(clause_alone) else None
 
 
 def _joined(

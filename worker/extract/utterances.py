@@ -260,11 +260,11 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
         asks = not orders and is_request(sentence.text)
         apart = tuple(told_apart(sentence, asks=asks))
         begins = [sentence.start, *(piece.start for piece, _ in apart[1:]), end]
-        for place, (piece, within_request) in enumerate(apart):
+        for index, (piece, within_request) in enumerate(apart):
             until = piece.start + len(piece.text)
             if any(start <= piece.start and until <= stop for start, stop in reported):
                 continue
-            if any(order.start < begins[place] and until <= order.end for order in orders):
+            if any(order.start < begins[index] and until <= order.end for order in orders):
                 continue
             typed = content[piece.start : piece.start + len(piece.text)]
             spoken = language_of(piece.text, heard.language)
@@ -280,7 +280,7 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
             read = (capacity_told if is_capacity else spelt)(" ".join(piece.text.split()))
             yield Utterance(
                 heard.turn, message_number, number, piece.start, typed, read,
-                heard.asked, tuple(order for order in orders if begins[place] <= order.start < begins[place + 1]),
+                heard.asked, tuple(order for order in orders if begins[index] <= order.start < begins[index + 1]),
                 within_request, others, spoken, repeats_from=min(repeats, default=None),
             )  # fmt: skip
 

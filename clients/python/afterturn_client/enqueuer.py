@@ -52,7 +52,7 @@ class Bounds:
         return Spool(self.folder, max_turns=self.max_turns, max_bytes=self.max_bytes)
 
 
-class _Parts:
+class _Connections:
     def __init__(self, link: Link, spool: Spool, budget: float) -> None:
         from afterturn_client.senders import Sync
 
@@ -95,37 +95,37 @@ class Enqueuer:
 
     def __init__(self, link: Link, bounds: Bounds) -> None:
         spool = bounds.open()
-        self._parts = OfProcess(lambda: _Parts(link, spool, bounds.budget))
+        self._connections = OfProcess(lambda: _Connections(link, spool, bounds.budget))
         # At the end of a process that nobody closed the client in.
-        self._at_exit = weakref.finalize(self, _close, self._parts, CLOSE_SECONDS)
+        self._at_exit = weakref.finalize(self, _close, self._connections, CLOSE_SECONDS)
 
     def put(self, turn: Written) -> Enqueued:
         """Accept a turn."""
-        running = self._parts.get()
+        running = self._connections.get()
         return running.accepted(turn, running.writer.put(turn))
 
     async def put_async(self, turn: Written) -> Enqueued:
         """Accept a turn without blocking the event loop."""
-        running = self._parts.there()
+        running = self._connections.there()
         if running is None:
-            running = await asyncio.to_thread(self._parts.get)
+            running = await asyncio.to_thread(self._connections.get)
         return running.accepted(turn, await running.writer.put_async(turn))
 
     def flush(self, timeout: float) -> int:
         """Wait at most `timeout` seconds for the spool to be empty, and return how many turns are left."""
-        return self._parts.get().sender.wait_until_empty(timeout)
+        return self._connections.get().sender.wait_until_empty(timeout)
 
     def depth(self) -> Depth:
         """Return how much lies in the spool."""
-        return self._parts.get().spool.depth()
+        return self._connections.get().spool.depth()
 
     def rejected(self, limit: int) -> list[Rejected]:
         """Return turns that the service will never take, oldest first."""
-        return self._parts.get().spool.rejected(limit)
+        return self._connections.get().spool.rejected(limit)
 
     def close(self, timeout: float) -> int:
         """Send what can be sent in `timeout` seconds, and return how many turns are left; a later `put` begins anew."""
-        return _close(self._parts, timeout)
+        return _close(self._connections, timeout)
 
 
 def _close(running: OfProcess[Any], timeout: float) -> int:

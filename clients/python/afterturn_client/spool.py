@@ -80,9 +80,9 @@ class Accepted(StrEnum):
 
 @dataclass(frozen=True)
 class Spooled:
-    """A turn that waits; `place` grows in the order in which turns came."""
+    """A turn that waits; `position` grows in the order in which turns came."""
 
-    place: int
+    position: int
     user: str
     turn_id: str
     body: bytes
@@ -196,15 +196,15 @@ class Spool:
     def sent(self, turns: Sequence[Spooled]) -> None:
         """Drop what was said in turns that the service has; their ids stay known for a while."""
         with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
-            places = [(turn.place,) for turn in turns]
-            db.executemany("UPDATE turns SET state = 1, body = x'' WHERE place = ? AND state = 0", places)
+            positions = [(turn.position,) for turn in turns]
+            db.executemany("UPDATE turns SET state = 1, body = x'' WHERE place = ? AND state = 0", positions)
             [last] = db.execute("SELECT coalesce(max(place), 0) FROM turns").fetchone()
             db.execute("DELETE FROM turns WHERE state = 1 AND place <= ?", (last - _KNOWN_TURNS,))
 
     def reject(self, turn: Spooled, reason: str) -> None:
         """Put a turn aside that the service will never take."""
         with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
-            db.execute("UPDATE turns SET state = 2, reason = ? WHERE place = ? AND state = 0", (reason, turn.place))
+            db.execute("UPDATE turns SET state = 2, reason = ? WHERE place = ? AND state = 0", (reason, turn.position))
 
     def rejected(self, limit: int) -> list[Rejected]:
         """Return up to `limit` rejected turns, oldest first."""

@@ -51,7 +51,7 @@ FOR: Final = {
     Visibility.PERSONAL: marked("its author alone"),
 }
 """Whom a document is for."""
-_STANDING: Final = {
+_DOCUMENT_STATE: Final = {
     DocumentState.WAITING: marked("being read"),
     DocumentState.SEARCHABLE: marked("ready to be asked about"),
     DocumentState.QUARANTINED: marked("held back for a person to decide"),
@@ -151,9 +151,9 @@ def after(done: str) -> str:
     return gettext(DONE[done]) if done in DONE else ""
 
 
-def standing(document: KeptDocument) -> str:
-    """Return where a document stands."""
-    return gettext(_STANDING[document.state])
+def document_state(document: KeptDocument) -> str:
+    """Return the state of a document in words."""
+    return gettext(_DOCUMENT_STATE[document.state])
 
 
 def place_name(name: str) -> str:
