@@ -118,7 +118,7 @@ def choose(groups: Groups) -> Thresholds:
 
 
 def intervals(groups: Groups) -> dict[str, tuple[float, float]]:
-    """Between which values each threshold falls in nine of ten resamplings of the pairs (bootstrap)."""
+    """Return between which values each threshold falls in nine of ten resamplings of the pairs (bootstrap)."""
     random = np.random.default_rng(0)
     resampled = (
         choose({group: np.sort(random.choice(cosines, len(cosines))) for group, cosines in groups.items()})
@@ -130,7 +130,7 @@ def intervals(groups: Groups) -> dict[str, tuple[float, float]]:
 
 
 def distribution(groups: Groups, thresholds: Thresholds) -> list[list[str]]:
-    """Rows of the table of cosines: all data sets together by label, then each by itself."""
+    """Return rows of the table of cosines: all data sets together by label, then each by itself."""
     gathered = {
         ("all", label): np.concatenate([cosines for (_, kind), cosines in groups.items() if kind == label])
         for label in _LABELS
@@ -148,7 +148,7 @@ def distribution(groups: Groups, thresholds: Thresholds) -> list[list[str]]:
 
 
 def chosen_rows(groups: Groups, thresholds: Thresholds, in_code: Thresholds | None) -> list[list[str]]:
-    """Rows of the table of thresholds: chosen, where resampling puts it, its rates, and what the code holds."""
+    """Return rows of the table of thresholds: chosen, where resampling puts it, its rates, and what the code holds."""
     recall, false_alarm = rates(groups, "same"), rates(groups, "different")
     between = intervals(groups)
     rows = []

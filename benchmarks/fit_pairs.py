@@ -126,7 +126,7 @@ def _changes() -> list[Pair]:
 
 
 def _chatter(data: Path, embedder: Embedder) -> list[Pair]:
-    """Sentences of people who talk for months, each beside the nearest that they said before: hardly any changes
+    """Yield sentences of people who talk for months, each beside the nearest that they said before: hardly any changes
     another.
 
     All of them together count as much as `_OF_CHATTER` pairs.

@@ -59,7 +59,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Table:
-    """What is read of each token that may be a secret, (tokens, SIZE), whether it is, and of which text it is."""
+    """Return what is read of each token that may be a secret, (tokens, SIZE), whether it is, and of which text."""
 
     features: Any
     truth: NDArray[np.bool_]

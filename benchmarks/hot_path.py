@@ -75,7 +75,7 @@ def main(
 
 
 def _messages(count: int, by: str) -> list[Turn]:
-    """Messages that a user has just sent: nobody has answered yet."""
+    """Return messages that a user has just sent: nobody has answered yet."""
     made = make_turns(count + 20, _USERS, kept=0.8, seed=11)
     return [
         turn.model_copy(update={"messages": turn.messages[:1], "tenant_id": by, "occurred_at": datetime.now(UTC)})

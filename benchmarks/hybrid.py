@@ -57,7 +57,7 @@ class _Ready:
 
 
 def memories(count: int, first: int = 0) -> list[Memory]:
-    """Memories of some eleven words each, of conversations of twenty turns a minute apart."""
+    """Return memories of some eleven words each, of conversations of twenty turns a minute apart."""
     chance = np.random.default_rng(first)
     words = chance.zipf(1.3, (count, 11)) % _WORDS
     found = []

@@ -112,7 +112,7 @@ def _bare_broker(settings: Settings, turns: list[Turn], folder: Path) -> _Run:
 
 
 def _bare_embedder(settings: Settings, turns: list[Turn]) -> float:
-    """CPU in milliseconds to embed one short sentence by itself."""
+    """Return the CPU in milliseconds to embed one short sentence by itself."""
     embedder = open_embedder(settings)
     texts = [turn.text_of("user") for turn in turns[:200]]
     embedder.embed(texts[:1])
@@ -125,8 +125,8 @@ def _bare_embedder(settings: Settings, turns: list[Turn]) -> float:
 
 
 def _stages(settings: Settings, kept: float) -> tuple[_Split, _Split]:
-    """CPU in milliseconds a turn of each stage, of turns that come one by one and all at once, without the embedder's
-    threads: the lower quartile of many rounds, for what other programs do on the machine makes it larger only."""
+    """Return the CPU in milliseconds a turn of each stage, of turns that come one by one and all at once, without the
+    embedder's threads: the lower quartile of many rounds, for what other programs do on the machine makes it larger only."""
     context = open_worker_context(settings, create_celery(settings))
     load_models(context)
     leases = LeaseKeeper(context.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)

@@ -35,7 +35,7 @@ class Weeks:
 
 
 def live_through(data: Path, broker_url: str, folder: Path, console: Console) -> tuple[Weeks, Weeks]:
-    """All conversations of a folder, as they are without nights and with them."""
+    """Return all conversations of a folder, as they are without nights and with them."""
     house = open_house(settings_of(folder, broker_url, llm=False), None)
     conversations = list(_conversations(data))
     for one in track(conversations, "living through conversations", console=console, transient=True):

@@ -148,7 +148,7 @@ def _commit(catalog: Catalog, turns: int, first: int = 0) -> None:
 
 
 def _written(engine: Engine) -> int:
-    """How many bytes of log the server has written."""
+    """Return how many bytes of log the server has written."""
     with engine.connect() as connection:
         return int(connection.execute(text("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')")).scalar_one())
 

@@ -43,14 +43,14 @@ _CATEGORIES = ("Finance", "Budget", "Goals", "Personal", "Education")
 
 
 def directions(count: int, seed: int) -> NDArray[np.float32]:
-    """Random unit vectors, the same for the same seed."""
+    """Return random unit vectors, the same for the same seed."""
     vectors = np.random.default_rng(seed).standard_normal((count, DIMENSIONS), dtype=np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
 
 
 def entries(subject: Subject, vectors: NDArray[np.float32], first: int = 0) -> list[Entry]:
-    """Entries of a subject with varied types, categories and tags."""
+    """Return entries of a subject with varied types, categories and tags."""
     return [
         Entry(
             key=uuid.uuid5(uuid.NAMESPACE_OID, f"{subject.key} {number}"),
@@ -72,7 +72,7 @@ def entries(subject: Subject, vectors: NDArray[np.float32], first: int = 0) -> l
 def timed(
     actions: Sequence[Callable[[], object]], what: str, before: Sequence[Callable[[], object]] | None = None
 ) -> list[str]:
-    """p50 and p95 (wall) and mean CPU of the actions, in milliseconds, as cells; `before` is not timed."""
+    """Return p50 and p95 (wall) and mean CPU of the actions, in milliseconds, as cells; `before` is not timed."""
     wall, cpu = [], []
     for number, action in enumerate(track(actions, description=what, transient=True)):
         if before is not None:
@@ -92,7 +92,7 @@ def floor(matrix: NDArray[np.float32], query: Vector) -> NDArray[np.intp]:
 
 
 def big_subject(folder: Path, size: int, queries: int) -> list[list[str]]:
-    """Rows for one subject of `size` memories."""
+    """Return rows for one subject of `size` memories."""
     matrix = directions(size, seed=1)
     index = SqliteIndex(folder)
     index.ensure(DIMENSIONS, "cosine", "bench")
@@ -126,7 +126,7 @@ def big_subject(folder: Path, size: int, queries: int) -> list[list[str]]:
 
 
 def many_subjects(folder: Path, subjects: int, size: int) -> list[list[str]]:
-    """Rows for many subjects of `size` memories each."""
+    """Return rows for many subjects of `size` memories each."""
     matrix = directions(subjects * size, seed=4).reshape(subjects, size, DIMENSIONS)
     index = SqliteIndex(folder)
     index.ensure(DIMENSIONS, "cosine", "bench")
@@ -169,7 +169,7 @@ def _write(folder: Path, writer: int, writers: int, count: int) -> tuple[float, 
 
 
 def writing(folder: Path, writers: int, count: int) -> str:
-    """Upserts a second of that many processes together, one entry a call."""
+    """Return the upserts a second of that many processes together, one entry a call."""
     folder.mkdir()
     each = count // writers
     with ProcessPoolExecutor(writers, mp_context=multiprocessing.get_context("spawn")) as pool:

@@ -61,7 +61,7 @@ class Ask:
     exact: Callable[[], NDArray[np.intp]]
 
     def is_answered_by(self, index: Index) -> bool:
-        """Whether the index finds what numpy finds."""
+        """Return whether the index finds what numpy finds."""
         found = {hit.memory_id for hit in index.query(self.query, self.where, LIMIT)}
         return found == {memory_of(self.number, int(place)) for place in self.exact()}
 

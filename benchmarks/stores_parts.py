@@ -117,7 +117,8 @@ def filtered_floor(matrix: NDArray[np.float32], passes: NDArray[np.bool_], query
 
 
 def passing(count: int) -> NDArray[np.bool_]:
-    """Which of a subject's entries `filtered` lets through, as `benchmarks.search.entries` deals labels out in turn."""
+    """Return which of a subject's entries `filtered` lets through: `benchmarks.search.entries` deals labels out in
+    turn."""
     places = np.arange(count)
     passes: NDArray[np.bool_] = (places % len(_TYPES) == 0) & (places % _CATEGORIES == 0)
     return passes

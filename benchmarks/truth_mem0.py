@@ -65,7 +65,7 @@ def _open(folder: Path, database: str, threads: int, oracle: Oracle) -> Any:
 
 
 def _add(memory: Any, user: str, text: str, started: float) -> tuple[float, int]:
-    """Seconds from the start until the turn was in, and how often the call raised."""
+    """Return the seconds from the start until the turn was in, and how often the call raised."""
     messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}]
     for attempt in range(_ATTEMPTS):
         try:

@@ -265,7 +265,7 @@ def filled(wording: tuple[str, str], value: str, old: str) -> tuple[str, str]:
 
 
 def _every_wording() -> Iterator[tuple[Slot, str, str, str]]:
-    """Every slot, value, saying and kept sentence that there can be."""
+    """Yield every slot, value, saying and kept sentence that there can be."""
     for slot in SLOTS:
         for value in slot.values:
             for wording in (*slot.first, *slot.again):

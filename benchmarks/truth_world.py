@@ -40,7 +40,7 @@ class World:
 
 
 def make_world(users: int, *, seed: int) -> World:
-    """People with nine facts each, of which those that can change do so at one in three, and what they say."""
+    """Make people with nine facts each, of which those that can change do so at one in three, and what they say."""
     chance = random.Random(seed)
     world = World()
     waiting = {f"user{number:03d}": _conversation(f"user{number:03d}", world, chance) for number in range(users)}
@@ -59,7 +59,7 @@ _CHANGED, _SAID_AGAIN, _JOINED = 1 / 2, 1 / 4, 1 / 6
 
 
 def _conversation(user: str, world: World, chance: random.Random) -> list[str]:
-    """All turns of a user, in order; writes down what is true in the end."""
+    """Return all turns of a user, in order; write down what is true in the end."""
     truth: set[tuple[str, str]] = set()
     outdated: set[tuple[str, str]] = set()
     threads: list[list[str]] = [[chance.choice(CHATTER)] for _ in range(_CHATTER_A_USER)]
@@ -92,7 +92,7 @@ def _said(wordings: Sequence[tuple[str, str]], value: str, old: str, chance: ran
 
 
 def _woven(threads: list[list[str]], chance: random.Random) -> list[str]:
-    """All threads in one, each in its own order."""
+    """Return all threads in one, each in its own order."""
     said = []
     left = [list(thread) for thread in threads]
     while left:

@@ -33,7 +33,8 @@ _SKIPPED = [
 
 
 def make_turns(count: int, users: int, *, kept: float = 0.5, seed: int = 7) -> list[Turn]:
-    """`count` turns of `users` users in the order of their moments; about the share `kept` says something to keep."""
+    """Return `count` turns of `users` users in the order of their moments; about the share `kept` says something to
+    keep."""
     chance = random.Random(seed)
     start = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
     turns = []

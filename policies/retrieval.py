@@ -132,7 +132,7 @@ class Terms:
 
     @property
     def total(self) -> float:
-        """The score: higher is better."""
+        """Return the score: higher is better."""
         return self.relevance + self.importance + self.recency + self.trust + self.pin
 
 

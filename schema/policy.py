@@ -229,5 +229,5 @@ class Policy(Value):
 
     @property
     def version(self) -> str:
-        """Twelve hex digits that change with any constant; stamped on every audit entry."""
+        """Return twelve hex digits that change with any constant; stamped on every audit entry."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]

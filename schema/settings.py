@@ -72,22 +72,22 @@ class Settings(AgentSettings, ServiceSettings, QuotaSettings, FleetSettings, Sto
 
     @property
     def index_dir(self) -> Path:
-        """The folder of the embedded index."""
+        """Return the folder of the embedded index."""
         return self.data_dir / ("index" if self.index_name == "main" else f"index-{self.index_name}")
 
     @property
     def effective_spool_dir(self) -> Path:
-        """The folder of the spool, with the default filled in."""
+        """Return the folder of the spool, with the default filled in."""
         return (self.spool_dir or self.data_dir / "spool").absolute()
 
     @property
     def broker_shown(self) -> str:
-        """The broker's URL without its password, for people and logs."""
+        """Return the broker's URL without its password, for people and logs."""
         return without_password(self.broker_url)
 
     @property
     def effective_catalog_url(self) -> str:
-        """The catalog's URL, with the embedded default filled in."""
+        """Return the catalog's URL, with the embedded default filled in."""
         return self.catalog_url or f"sqlite:///{self.data_dir.absolute() / 'catalog.sqlite3'}"
 
 

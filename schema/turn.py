@@ -52,7 +52,7 @@ class Subject(Value):
 
     @property
     def key(self) -> str:
-        """One string for both ids, unambiguous for any characters in them: the unit of order and of locks."""
+        """Return one string for both ids, unambiguous for any characters in them: the unit of order and of locks."""
         return _key(self.tenant_id, self.subject_id)
 
     @classmethod
@@ -210,7 +210,7 @@ class Turn(Value):
         return self.model_dump_json(exclude_none=True)
 
     def digest(self) -> str:
-        """SHA-256 of the canonical JSON: tells a second delivery from another turn under the same id."""
+        """Return the SHA-256 of the canonical JSON: tells a second delivery from another turn under the same id."""
         return hashlib.sha256(self.canonical_json().encode()).hexdigest()
 
     def text_of(self, role: Role) -> str:

@@ -39,7 +39,7 @@ class Stores:
 
     @property
     def chunks(self) -> Index:
-        """The vectors of documents' parts."""
+        """Return the index of the vectors of documents' parts."""
         return self.beside[Family.CHUNKS]
 
     def index_of(self, family: Family) -> Index:
@@ -53,7 +53,7 @@ class Stores:
 
     @cached_property
     def chunk_words(self) -> FullText:
-        """As `fulltext`, of the chunks of documents."""
+        """Return what finds chunks of documents by their words, as `fulltext` finds memories."""
         return FullText(self.catalog.documents.words)
 
     def close(self) -> None:

@@ -127,7 +127,7 @@ def _moment(text: str) -> datetime:
 
 
 def _read(path: Path, made: Callable[[dict[str, Any], int], T]) -> list[T]:
-    """Every row of a file, blank lines left out.
+    """Yield every row of a file, blank lines left out.
 
     Raises:
         typer.BadParameter: a line is not what the file should hold. The message has none of its text.

@@ -49,7 +49,7 @@ class Spent:
 
     @property
     def own(self) -> float:
-        """CPU seconds of all stages but the embedder's."""
+        """Return the CPU seconds of all stages but the embedder's."""
         return sum(seconds for stage, seconds in self.stages.items() if stage != "embed")
 
 
@@ -75,7 +75,7 @@ class House:
         return self.context.catalog.list_memories(subject, statuses=statuses, limit=1_000_000)
 
     def kept_text(self, subject: Subject) -> str:
-        """Every text that any table of the catalog has of a subject, a line each; ids and times left out.
+        """Return every text that any table of the catalog has of a subject, a line each; ids and times left out.
 
         The index holds vectors and labels of memories, and the event streams hold what the outbox held.
         """
@@ -123,7 +123,7 @@ def open_house(settings: Settings, vectors: Path | None) -> House:
 
 @contextmanager
 def spending(turns: int) -> Iterator[Spent]:
-    """Measures the CPU time of the block, which handles that many turns."""
+    """Measure the CPU time of the block, which handles that many turns."""
     spent = Spent(turns)
     before = {stage: STAGE_CPU.labels(stage)._value.get() for stage in _STAGES}
     started = time.process_time()

@@ -128,7 +128,7 @@ def recall(question: Question, ranked: Sequence[Sequence[str]], k: int) -> float
 
 
 def recall_table(questions: Sequence[Question], rankings: Mapping[str, Sequence[Sequence[str]]]) -> Table:
-    """Evidence recall by conversation and by category; adversarial questions have no evidence to find."""
+    """Return evidence recall by conversation and by category; adversarial questions have no evidence to find."""
     groups: defaultdict[str, list[Question]] = defaultdict(list)
     asked = [q for q in questions if q.evidence and q.category != "adversarial" and q.id in rankings]
     for question in asked:
@@ -168,7 +168,7 @@ def silence_table(
 
 
 def cost_table(costs: Mapping[str, tuple[Spent, int]], *, kept: bool) -> Table:
-    """CPU a turn by part of the data; `kept` says that vectors were read from a file instead of computed."""
+    """Return CPU a turn by part of the data; `kept` says that vectors were read from a file instead of computed."""
     embedder = "embedder (vectors kept)" if kept else "embedder"
     title = "CPU, milliseconds a turn (pairs: a pair)"
     table = Table("part", "turns", "memories", "own", embedder, title=title, title_justify="left")

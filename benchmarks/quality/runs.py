@@ -114,7 +114,7 @@ class Conversation:
 
 
 def _evidence(question: Question, subjects: Sequence[Subject], house: House) -> Row:
-    """How sure a search is that a question is about something known of these subjects."""
+    """Return how sure a search is that a question is about something known of these subjects."""
     hits = retrieve(
         None, subjects, question.text, house.context, limit=1, relevant_only=False, explain=True, now=question.asked_at
     )
@@ -256,7 +256,7 @@ def _decision(conversation: str, turn: str | int, kept_as: MemoryType | None) ->
 
 
 def _told(memories: Sequence[Memory], house: House) -> list[Row]:
-    """Memories for a person to read, with the days without use that each outlasts."""
+    """Return memories for a person to read, with the days without use that each outlasts."""
     return [
         {
             "id": str(memory.id),

@@ -23,7 +23,7 @@ _PAIR: Final = uuid.UUID(int=1)
 
 
 def label_pairs(pairs: Sequence[Pair], house: House, now: datetime) -> Iterator[tuple[Pair, str]]:
-    """Each pair with what is decided: same, contradiction or different. Blank texts are different."""
+    """Yield each pair with what is decided: same, contradiction or different. Blank texts are different."""
     whole = [pair for pair in pairs if pair.a.strip() and pair.b.strip()]
     texts = list(dict.fromkeys(text for pair in whole for text in (pair.a, pair.b)))
     candidates = dict(zip(texts, _candidates(texts, now), strict=True))

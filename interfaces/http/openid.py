@@ -51,7 +51,7 @@ class Attempt:
 
     @property
     def challenge(self) -> str:
-        """The SHA-256 of the verifier, as RFC 7636 writes it."""
+        """Return the SHA-256 of the verifier, as RFC 7636 writes it."""
         digest = hashlib.sha256(self.verifier.encode()).digest()
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 

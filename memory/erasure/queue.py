@@ -39,7 +39,7 @@ class Erasure:
 
     @property
     def whole(self) -> Tombstone | None:
-        """The tombstone of the whole subject, if it is one."""
+        """Return the tombstone of the whole subject, if it is one."""
         return next((tombstone for tombstone in self.tombstones if tombstone.scope is Scope.SUBJECT), None)
 
     def means_parked(self, parked: ParkedTurn) -> bool:

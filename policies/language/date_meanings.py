@@ -112,7 +112,7 @@ def _iso(mention: DateMention) -> Span | None:
 
 
 def _digits(mention: DateMention) -> Span | None:
-    """ "14/7" and "4.1." by which of the numbers can be a month; a slash between two that both can is left."""
+    """Read "14/7" and "4.1." by which of the numbers can be a month; a slash between two that both can is left."""
     first, second, dotted = int(mention["a"]), int(mention["b"]), mention["sep"] == "."
     if not dotted and first <= 12 and second <= 12:
         return None
@@ -127,7 +127,7 @@ def _digits(mention: DateMention) -> Span | None:
 
 
 def _day_of_month_named(mention: DateMention) -> Span | None:
-    """ "June 5", "the 5th of June", "7th to 11th November": the first day, written with the last."""
+    """Read "June 5", "the 5th of June", "7th to 11th November": the first day, written with the last."""
     if _YEARLY.search(mention.text) and not (mention["y"] or mention["that"]):
         return None
     day = _day_number(mention)
@@ -273,7 +273,7 @@ def _counted(mention: DateMention, sign: int, start: date | None = None) -> Span
 
 
 def _year_ago_at(mention: DateMention) -> Span:
-    """ "five years ago today", "three years ago yesterday", "two years ago this May"."""
+    """Read "five years ago today", "three years ago yesterday", "two years ago this May"."""
     year, anchor = mention.today.year - mention.count(), mention["anchor"]
     if anchor in ("today", "yesterday", "tomorrow"):
         near = mention.today + timedelta(days={"today": 0, "yesterday": -1, "tomorrow": 1}[anchor])
@@ -294,7 +294,7 @@ _ONCE = re.compile(r"\b(?:first|only|once|time|done|finished)\b", re.IGNORECASE)
 
 
 def _within(mention: DateMention) -> Span | None:
-    """ "in three days" ahead; in the past it is how long a thing took."""
+    """Read "in three days" ahead; in the past it is how long a thing took."""
     if mention.looks is Looks.BACK or _ONCE.search(mention.text, 0, mention.match.start()):
         return None
     return _counted(mention, 1)

@@ -221,7 +221,7 @@ class Catalog(Store):
             return drop_stale_context(connection, topics_before=topics_before, questions_before=questions_before)
 
     def revive(self, subject: Subject, turn_id: str) -> None:
-        """Strike a turn from the ledger if it is there as a dead letter, so that it may be processed again."""
+        """Drop a turn from the ledger if it is there as a dead letter, so that it may be processed again."""
         table = tables.ledger
         is_dead = (table.c.turn_id == turn_id) & (table.c.outcome == Outcome.DEAD)
         self._run(delete(table).where(of_subject(table, subject), is_dead))

@@ -36,7 +36,7 @@ class LazyIndex:
 
     @property
     def opened(self) -> Index:
-        """The index, opened."""
+        """Return the index, opened."""
         with self._opening:
             if self._opened is None:
                 self._opened = self._open()

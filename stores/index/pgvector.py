@@ -84,7 +84,7 @@ class PgvectorIndex:
 
     @property
     def table(self) -> str:
-        """The name of its table."""
+        """Return the name of its table."""
         return self._table.name
 
     def ensure(self, dimensions: int, metric: Metric, model: str) -> None:

@@ -21,7 +21,7 @@ class Provider(Protocol):
 
     @property
     def name(self) -> str:
-        """The model, as the audit names it."""
+        """Return the model, as the audit names it."""
         ...
 
     def reply(self, prompt: str, schema: dict[str, Any]) -> Reply:
