@@ -126,7 +126,7 @@ def _bare_embedder(settings: Settings, turns: list[Turn]) -> float:
 
 def _stages(settings: Settings, kept: float) -> tuple[_Split, _Split]:
     """Return the CPU in milliseconds a turn of each stage, of turns that come one by one and all at once, without the
-    embedder's threads: the lower quartile of many rounds, for what other programs do on the machine makes it larger only."""
+    embedder's threads: the lower quartile of many rounds, for what other programs do on the machine makes it larger."""
     context = open_worker_context(settings, create_celery(settings))
     load_models(context)
     leases = LeaseKeeper(context.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)

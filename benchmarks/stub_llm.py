@@ -102,8 +102,8 @@ class logged:  # noqa: N801 - a context manager that reads as a verb
 
 
 def read_log(path: Path) -> tuple[int, int, int]:
-    """Return, from a log, the calls of the model, those that overlap another of the same subject, and the turns behind a
-    later one."""
+    """Return, from a log, the calls of the model, those that overlap another of the same subject, and the turns behind
+    a later one."""
     spans: dict[str, dict[tuple[float, float], list[int]]] = defaultdict(lambda: defaultdict(list))
     for line in path.read_text().splitlines():
         subject, number, start, end = line.split(",")

@@ -61,7 +61,11 @@ class Patient(Generic[T]):
         return self.last(seconds)
 
     def last(self, seconds: float) -> T:
-        """Return the answer to the last question, as `answer` gives it."""
+        """Return the answer to the last question.
+
+        Raises:
+            multiprocessing.TimeoutError, Exception: as `answer`; the first too where nothing was asked.
+        """
         if self._asked is None:
             raise TookTooLong
         return self._asked.get(seconds)

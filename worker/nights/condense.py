@@ -39,6 +39,7 @@ def condensed(group: Sequence[Memory], context: WorkerContext) -> tuple[str, str
     no longer than the rules may be, and may be kept; otherwise, and when the model answers nonsense, the rules tell it.
 
     Raises:
+        ValueError: the group is too much for one memory.
         LLMUnavailable, LLMBusy, CircuitOpen: the model may answer later; the first and the last not where the settings
             take what the rules make of it.
     """

@@ -28,7 +28,11 @@ class Sync:
         self._http = httpx.Client(**link.options())
 
     def send(self, request: Request[T]) -> T:
-        """Send a request, again where that may help, and return its answer."""
+        """Send a request, again where that may help, and return its answer.
+
+        Raises:
+            RequestFailed: the service refused it, or could not be reached however often it was tried.
+        """
         attempt = 0
         while True:
             try:
@@ -41,7 +45,11 @@ class Sync:
                 time.sleep(pause)
 
     def once(self, request: Request[T]) -> T:
-        """Send a request, and return its answer."""
+        """Send a request, and return its answer.
+
+        Raises:
+            RequestFailed: the service refused it, or cannot be reached.
+        """
         try:
             response = self._http.request(**options_of(request))
         except httpx.HTTPError as error:
@@ -49,7 +57,11 @@ class Sync:
         return answer_of(request, response)
 
     def chunks(self, request: Request[T]) -> Iterator[bytes]:
-        """Yield the bytes of an answer as they come."""
+        """Yield the bytes of an answer as they come.
+
+        Raises:
+            RequestFailed: the service refused it, cannot be reached, or is gone before the end.
+        """
         try:
             with self._stream(request) as response:
                 if not response.is_success:
@@ -76,7 +88,11 @@ class Async:
         self._http = httpx.AsyncClient(**link.options())
 
     async def send(self, request: Request[T]) -> T:
-        """Send a request, again where that may help, and return its answer."""
+        """Send a request, again where that may help, and return its answer.
+
+        Raises:
+            RequestFailed: the service refused it, or could not be reached however often it was tried.
+        """
         attempt = 0
         while True:
             try:
@@ -89,7 +105,11 @@ class Async:
                 await asyncio.sleep(pause)
 
     async def once(self, request: Request[T]) -> T:
-        """Send a request, and return its answer."""
+        """Send a request, and return its answer.
+
+        Raises:
+            RequestFailed: the service refused it, or cannot be reached.
+        """
         try:
             response = await self._http.request(**options_of(request))
         except httpx.HTTPError as error:
@@ -97,7 +117,11 @@ class Async:
         return answer_of(request, response)
 
     async def chunks(self, request: Request[T]) -> AsyncIterator[bytes]:
-        """Yield the bytes of an answer as they come."""
+        """Yield the bytes of an answer as they come.
+
+        Raises:
+            RequestFailed: the service refused it, cannot be reached, or is gone before the end.
+        """
         try:
             async with self._stream(request) as response:
                 if not response.is_success:
