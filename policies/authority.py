@@ -1,4 +1,4 @@
-"""The authority of each source over what is known: add to it, replace it, delete of it, change what the user wants.
+"""The authority of each source over what is known: replace it, delete of it, change what the user wants. All add to it.
 
 The user, in a chat or at a page, may do everything to their own memory. Nobody else touches what the user said: what
 contradicts it is held for a person.
@@ -36,7 +36,6 @@ class Authority:
     user's own words. `prefers` covers topics, consent, and how the assistant is to behave.
     """
 
-    adds: bool = True
     replaces_lesser: bool = True
     replaces_users: bool = False
     deletes: bool = False

@@ -9,7 +9,7 @@ from datetime import UTC
 from enum import StrEnum
 from typing import Annotated, Final, Literal
 
-from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, StringConstraints, field_validator
 
 from schema.base import NO_NUL, Value, etag_of
 from schema.memory import Labels, Visibility
@@ -26,61 +26,7 @@ _PUT: Final = {"incarnation", "digest", "visibility", "author_id", "source_ref",
 MediaType = Literal["text/plain", "text/markdown"]
 
 
-class Document(Value):
-    """A text as somebody hands it in; `document_id` is its idempotency key within its subject.
-
-    `pages` says at which characters of the content pages begin, where it came of something with pages: the first is 0.
-    `author_id` is whose it is where it is personal; the subject's own id unless it is given.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    schema_version: Literal[1] = 1
-    document_id: Identifier
-    tenant_id: Identifier
-    subject_id: Identifier
-    title: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300, pattern=NO_NUL)] | None = None
-    content: Annotated[str, StringConstraints(min_length=1)]
-    media_type: MediaType = "text/plain"
-    visibility: Visibility = Visibility.PRIVATE
-    author_id: Identifier | None = None
-    source_ref: Annotated[str, StringConstraints(min_length=1, max_length=2048, pattern=NO_NUL)] | None = None
-    occurred_at: Moment | None = None
-    pages: tuple[Annotated[int, Field(ge=0)], ...] = ()
-
-    @field_validator("visibility")
-    @classmethod
-    def _is_for_people(cls, visibility: Visibility) -> Visibility:
-        if visibility is Visibility.INDIVIDUAL:
-            raise ValueError("a document is public, private or personal")
-        return visibility
-
-    @field_validator("content")
-    @classmethod
-    def _is_text(cls, content: str) -> str:
-        return checked_content(content)
-
-    @field_validator("pages")
-    @classmethod
-    def _pages_in_order(cls, pages: tuple[int, ...]) -> tuple[int, ...]:
-        return checked_pages(pages)
-
-    @property
-    def subject(self) -> Subject:
-        return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
-
-    @property
-    def labels(self) -> Labels:
-        """Return what decides who may see it."""
-        return Labels(self.visibility, self.author_id or self.subject_id)
-
-    def content_digest(self) -> str:
-        """Return the SHA-256 of what is embedded and shown: the content, its form, its pages and the title."""
-        whole = json.dumps([self.content, self.media_type, self.pages, self.title])
-        return hashlib.sha256(whole.encode()).hexdigest()
-
-
-def checked_content(content: str) -> str:
+def _checked_content(content: str) -> str:
     """Return a content that a document may have.
 
     Raises:
@@ -108,6 +54,56 @@ def checked_pages(pages: tuple[int, ...]) -> tuple[int, ...]:
     if pages and (pages[0] != 0 or list(pages) != sorted(pages)):
         raise ValueError("pages begin at 0 and follow each other")
     return pages
+
+
+Content = Annotated[str, StringConstraints(min_length=1), AfterValidator(_checked_content)]
+"""A text that a document may have: not blank, and not too long."""
+Pages = Annotated[tuple[Annotated[int, Field(ge=0)], ...], AfterValidator(checked_pages)]
+"""Where pages begin, in characters of the content: the first at 0."""
+
+
+class Document(Value):
+    """A text as somebody hands it in; `document_id` is its idempotency key within its subject.
+
+    `pages` says at which characters of the content pages begin, where it came of something with pages: the first is 0.
+    `author_id` is whose it is where it is personal; the subject's own id unless it is given.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal[1] = 1
+    document_id: Identifier
+    tenant_id: Identifier
+    subject_id: Identifier
+    title: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300, pattern=NO_NUL)] | None = None
+    content: Content
+    media_type: MediaType = "text/plain"
+    visibility: Visibility = Visibility.PRIVATE
+    author_id: Identifier | None = None
+    source_ref: Annotated[str, StringConstraints(min_length=1, max_length=2048, pattern=NO_NUL)] | None = None
+    occurred_at: Moment | None = None
+    pages: Pages = ()
+
+    @field_validator("visibility")
+    @classmethod
+    def _is_for_people(cls, visibility: Visibility) -> Visibility:
+        if visibility is Visibility.INDIVIDUAL:
+            raise ValueError("a document is public, private or personal")
+        return visibility
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
+
+    @property
+    def labels(self) -> Labels:
+        """Return what decides who may see it."""
+        return Labels(self.visibility, self.author_id or self.subject_id)
+
+    def content_digest(self) -> str:
+        """Return the SHA-256 of what is embedded and shown: the content, its form, its pages and the title."""
+        whole = json.dumps([self.content, self.media_type, self.pages, self.title])
+        return hashlib.sha256(whole.encode()).hexdigest()
 
 
 class DocumentState(StrEnum):
@@ -149,11 +145,6 @@ class KeptDocument(Document):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     indexed_at: AwareDatetime | None = None
-
-    @field_validator("content")
-    @classmethod
-    def _is_text(cls, content: str) -> str:
-        return content
 
     @property
     def state(self) -> DocumentState:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.etags import IfMatch, etag_of, names_in
@@ -23,7 +23,7 @@ from recall.documents import list_documents
 from recall.excerpts import find_excerpts
 from schema import Capability, Document, DocumentState, KeptDocument, Visibility
 from schema.base import NO_NUL
-from schema.document import MediaType, checked_content, checked_pages
+from schema.document import Content, MediaType, checked_pages
 from schema.errors import NotAllowed
 from schema.turn import Identifier, Moment
 
@@ -36,28 +36,18 @@ class DocumentIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    content: Annotated[str, Field(min_length=1)]
+    content: Content
     title: Annotated[str, Field(max_length=300, pattern=NO_NUL)] | None = None
     media_type: MediaType = "text/plain"
     visibility: Literal["public", "private", "personal"] = "private"
     author_id: Identifier | None = Field(None, description="whose text it is; unset: the key's user, or the subject")
     source_ref: Annotated[str, Field(min_length=1, max_length=2048, pattern=NO_NUL)] | None = None
     occurred_at: Moment | None = None
-    pages: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=10_000)] = Field(
-        (), description="at which characters of the content its pages begin, the first at 0; for citing"
-    )
+    pages: Annotated[
+        tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=10_000), AfterValidator(checked_pages)
+    ] = Field((), description="at which characters of the content its pages begin, the first at 0; for citing")
     user_id: Identifier | None = Field(None, description="for whom the request is made, with the capability act_as")
     subject_id: Identifier | None = Field(None, description="whose document it is, where that is not the user")
-
-    @field_validator("content")
-    @classmethod
-    def _is_text(cls, content: str) -> str:
-        return checked_content(content)
-
-    @field_validator("pages")
-    @classmethod
-    def _pages_in_order(cls, pages: tuple[int, ...]) -> tuple[int, ...]:
-        return checked_pages(pages)
 
 
 class DocumentOut(BaseModel):
