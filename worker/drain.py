@@ -32,7 +32,7 @@ from worker.context import WorkerContext
 from worker.pipeline import ReceivedTurn, process
 
 _log = structlog.get_logger()
-_BATCHES_A_VISIT = 4
+_BATCHES_A_LEASE = 4
 """How many batches a subject gets before it lines up again behind the others of its tenant."""
 
 
@@ -45,7 +45,7 @@ def drain(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> None
     settings = context.settings
     batch = context.mailbox.acquire(subject, settings.memory_batch_turns, settings.lease_seconds)
     count_takeover(batch)
-    for remaining in reversed(range(_BATCHES_A_VISIT)):
+    for remaining in reversed(range(_BATCHES_A_LEASE)):
         if batch is None:
             return
         with (
