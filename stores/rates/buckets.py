@@ -1,6 +1,6 @@
 """Buckets of tokens in Redis: who empties one waits until it fills again.
 
-Our own script and not the library `limits`, whose windows let twice as much through where two of them meet.
+Our own script and not the library `limits` (docs/decisions/0034-libraries-and-lines-of-our-own.md).
 """
 
 from __future__ import annotations
