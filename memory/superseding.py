@@ -12,11 +12,11 @@ from memory.draft import Draft
 from memory.erasure.memories import family
 from memory.scoring import Origin
 from policies.access import may_see, scope_of, shared_labels
-from policies.consolidation import apart
 from policies.dedup import contradicts
 from policies.facts import compare_facts
 from policies.language.remainder import remainder_of
 from policies.merge import supersede
+from policies.unconsolidation import apart
 from schema import AuditAction, Candidate, Memory, SameFact
 
 _STILL: Final = "it still holds of a memory that said several things, of which one changed"

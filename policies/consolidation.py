@@ -1,12 +1,11 @@
-"""Choose which episodes become one memory, what it says, and what is left of it when one of them is erased."""
+"""Choose which episodes become one memory, and what it says."""
 
 from __future__ import annotations
 
 import re
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
@@ -73,13 +72,13 @@ def clusters(
             (min(a, b), max(a, b)) in near_pairs for a in members[kept_group] for b in members[merged_group]
         ):
             continue
-        together = _in_order(memories[index] for index in both)
+        together = in_order(memories[index] for index in both)
         if together[-1].occurred_at - together[0].occurred_at > span or not fits(together):
             continue
         members[kept_group] = both
         for index in members.pop(merged_group):
             group_of[index] = kept_group
-    return [_in_order(memories[index] for index in places) for places in members.values()]
+    return [in_order(memories[index] for index in places) for places in members.values()]
 
 
 def clusters_over_time(
@@ -93,7 +92,7 @@ def clusters_over_time(
 
     Up to as many that stay alone go on into the next window. `near` finds the pairs of one window.
     """
-    ordered, alone = _in_order(memories), list[Memory]()
+    ordered, alone = in_order(memories), list[Memory]()
     for begin in range(0, len(ordered), WINDOW):
         window = [*alone, *ordered[begin : begin + WINDOW]]
         groups = clusters(window, near(window), fits, policy)
@@ -203,73 +202,6 @@ def consolidated_id(subject: Subject, ids: Iterable[uuid.UUID]) -> uuid.UUID:
     return uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{subject.key}:consolidated:{made_of}")
 
 
-@dataclass(frozen=True)
-class Aftermath:
-    """Effects of an erasure beside deleting what it was asked to: `deleted` go too, `changed` are written anew. It may
-    not be done if any are `held`."""
-
-    deleted: tuple[Memory, ...]
-    changed: tuple[Memory, ...]
-    held: tuple[uuid.UUID, ...] = ()
-    """Memories under legal hold that it would remove, or that were made of what it removes."""
-
-
-def without(
-    doomed: Collection[uuid.UUID], family: Mapping[uuid.UUID, Memory], now: datetime, policy: Policy
-) -> Aftermath:
-    """Return what becomes of consolidated memories and their originals when some memories are erased.
-
-    `family` are the doomed ones, what they were made of, what was made of them, and what else that was made of; and
-    what is under legal hold, which stays as it is. With a consolidated memory go its originals, and with what was left
-    of a superseded one that: they say the same. A consolidated one that loses an original is told anew by those that
-    are left; one of which fewer than two are left goes, and the one left is active again.
-    """
-    gone = {id_: family[id_] for id_ in doomed if id_ in family}
-    for memory in list(gone.values()):
-        gone |= {id_: family[id_] for id_ in memory.consolidated_from if id_ in family}
-    for memory in list(gone.values()):
-        gone |= {id_: family[id_] for id_ in memory.merged_from if id_ in family}
-    wholes = {memory.consolidated_into for memory in gone.values() if memory.consolidated_into} - gone.keys()
-    changed: list[Memory] = []
-    for whole in (family[id_] for id_ in sorted(wholes) if id_ in family):
-        remaining = _in_order(family[id_] for id_ in whole.consolidated_from if id_ in family and id_ not in gone)
-        if anew := _retold(whole, remaining, now, policy):
-            changed.append(anew)
-        else:
-            gone[whole.id] = whole
-            changed += [apart(memory, now) for memory in remaining]
-    held = (memory for memory in family.values() if memory.legal_hold)
-    kept = (memory.id for memory in held if gone.keys() & {memory.id, *memory.consolidated_from})
-    return Aftermath(tuple(gone.values()), tuple(changed), tuple(sorted(kept)))
-
-
-def apart(memory: Memory, now: datetime) -> Memory:
-    """Return an original as it was before it became a part of another memory; it is not made a part again."""
-    return memory.model_copy(
-        update={
-            "status": Status.ACTIVE,
-            "consolidated_into": None,
-            "apart": True,
-            "updated_at": now,
-            "version": memory.version + 1,
-        }
-    )
-
-
-def _retold(whole: Memory, remaining: Sequence[Memory], now: datetime, policy: Policy) -> Memory | None:
-    """Return a consolidated memory without one of its originals, in the sentences of the others: as many of the most
-    important as fit."""
-    chosen = list(remaining)
-    while len(chosen) > 1 and (summary := retell(chosen, policy)) is None:
-        chosen.remove(min(chosen, key=lambda memory: (memory.importance, memory.occurred_at)))
-    if len(remaining) < 2 or len(chosen) < 2 or summary is None:
-        return None
-    anew = consolidated(remaining, summary, now, policy, embedding_model=whole.embedding_model)
-    kept = ("id", "status", "created_at", "last_accessed", "access_count", "pinned", "explicit", "legal_hold")
-    as_it_was = {name: getattr(whole, name) for name in kept}
-    return anew.model_copy(update={**as_it_was, "version": whole.version + 1})
-
-
 @lru_cache(maxsize=4_096)
 def sentences_in(text: str) -> int:
     """Return how many sentences a summary has."""
@@ -306,7 +238,8 @@ def _sentence(text: str) -> str:
     return stripped if stripped.endswith((".", "!", "?")) else f"{stripped}."
 
 
-def _in_order(memories: Iterable[Memory]) -> list[Memory]:
+def in_order(memories: Iterable[Memory]) -> list[Memory]:
+    """Return episodes in the order in which they happened."""
     return sorted(memories, key=lambda memory: (memory.occurred_at, memory.said_at, memory.id))
 
 

@@ -15,7 +15,7 @@ from memory.publish import publish
 from memory.rights import NO_SUCH, name_of, require_deletable, writable_memory
 from memory.spending import spending
 from memory.tracing import memory_span
-from policies.consolidation import Aftermath, without
+from policies.unconsolidation import Aftermath, without
 from schema import Kind, Memory, MemoryType, Principal, Scope, Status, Subject, Tombstone
 from schema.errors import NotFound, UnderLegalHold
 from stores.catalog import Catalog

@@ -16,7 +16,7 @@ from memory.agreement import stray_keys
 from memory.context import MemoryContext
 from memory.erasure.queue import Erasure, count_waiting, note_nobodys_letters
 from memory.events import stream_key
-from policies.consolidation import Aftermath
+from policies.unconsolidation import Aftermath
 from schema import Subject
 from schema.errors import BrokerRefused, BrokerRejected
 from stores.graph import RebuildableGraph

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 from memory.draft import Draft
 from memory.erasure.memories import family
-from policies.consolidation import without
 from policies.decay import DecayState, Fate, fate
 from policies.importance import use
+from policies.unconsolidation import without
 from schema import Memory, Policy, Status, Subject
 from stores.catalog import Changes
 from stores.catalog.decay import Usage

@@ -10,7 +10,7 @@ from memory.draft import Draft
 from memory.indexing import indexed_vectors
 from memory.leases import subject_lease
 from memory.publish import publish
-from policies.consolidation import apart
+from policies.unconsolidation import apart
 from schema import AuditAction, Memory, Subject
 from schema.errors import Refused, UnderLegalHold
 

@@ -19,9 +19,9 @@ from policies.consolidation import (
     may_join,
     retell,
     unneeded,
-    without,
 )
 from policies.language.sentences import split_sentences
+from policies.unconsolidation import without
 from schema import MAX_SUMMARY_CHARS, Memory, MemoryType, Policy, Status
 from tests.unit.policies.builders import NOON, POLICY, memory
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.consolidation import without
 from policies.dedup import Neighbour, decide
 from policies.language.remainder import remainder_of
 from policies.merge import merge, supersede
+from policies.unconsolidation import without
 from schema import Candidate, DecisionAction, Entity, Fact, Memory, Status
 from tests.unit.policies.builders import NOON, POLICY, candidate, from_candidate, memory
 
