@@ -15,7 +15,7 @@ from memory.scoring import Origin
 from memory.spoken_preferences import SpokenPreferences
 from memory.third_parties import REASON as OTHERS
 from memory.third_parties import without_others
-from policies.authority import authority_of, without_wishes
+from policies.authority import authority_of, without_privileges
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
 from policies.privacy.screen import masked_in, screen, tells_only_masks
@@ -106,7 +106,7 @@ def screened(
                 origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)
                 queue_for_review(shown, Asker.SCREENING, _PLANTED, draft, context, origin)
         elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
-            yield without_wishes(candidate)
+            yield without_privileges(candidate)
 
 
 def _behind(candidate: Candidate, turns: Mapping[str, Turn]) -> str:

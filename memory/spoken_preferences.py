@@ -65,8 +65,8 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], earlier: Preferences, draf
             if intent == "never_mention":
                 if topic not in unmentioned and len(unmentioned) < MAX_BLOCKED_TOPICS and not is_everything(topic):
                     unmentioned[topic] = None
-                    wish = Preference(name=PreferenceName.UNMENTIONED_TOPIC, value=topic)
-                    draft.set_preference(wish, turn_id, "topic_unmentioned")
+                    preference = Preference(name=PreferenceName.UNMENTIONED_TOPIC, value=topic)
+                    draft.set_preference(preference, turn_id, "topic_unmentioned")
                 continue
             if is_everything(topic):
                 consent = not is_blocked

@@ -89,7 +89,7 @@ def as_heard(candidate: Candidate, summary: str) -> Candidate:
     )
 
 
-def without_wishes(candidate: Candidate) -> Candidate:
+def without_privileges(candidate: Candidate) -> Candidate:
     """Return a candidate without what only who may prefer may ask: that it is pinned, or was asked to be kept."""
     if AUTHORITIES[candidate.source].prefers:
         return candidate

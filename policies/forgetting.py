@@ -29,23 +29,23 @@ _IDLE: Final = contents(
         "pray must should could would hey haha lol oh actually just kindly abt whole gone longer left stay rid"
     )
 )
-"""Words of a wish to forget that name nothing."""
+"""Words of a request to forget that name nothing."""
 _MOST_WORDS: Final = 0.5
-"""Share of the wish's content words that a memory near it must have."""
+"""Share of the request's content words that a memory near it must have."""
 _ATTRIBUTE_SURELY: Final = 0.5
-"""Share from which a memory speaks of the attribute that the wish names."""
+"""Share from which a memory speaks of the attribute that the request names."""
 _NEAR_SHARE: Final = 0.5
-"""Share of the check threshold from which the memory nearest to a wish that means nothing else may be meant."""
+"""Share of the check threshold from which the memory nearest to a request that means nothing else may be meant."""
 _TIE: Final = 0.03
 """Cosine within which two memories are equally near."""
 _FAINT_SHARE: Final = 0.2
 _ALONE_SHARE: Final = 0.4
-"""Shares of the check threshold from which may be meant what has a word of the wish, and what only stands out."""
+"""Shares of the check threshold from which may be meant what has a word of the request, and what only stands out."""
 _STANDS_OUT: Final = 0.1
-"""By how much of cosine one memory is nearer to a wish than all others that may be meant, to stand out."""
+"""By how much of cosine one memory is nearer to a request than all others that may be meant, to stand out."""
 
 _AT_ONCE: Final = timedelta(hours=1)
-"""How long before a wish a turn may lie that is what was just said."""
+"""How long before a request a turn may lie that is what was just said."""
 _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
 """A sentence that means nothing without the one before it: "It was awful"."""
 _LEANS_ON_IT: Final = re.compile(r"(?:he|she|his|her|it|its|it's)\b", re.IGNORECASE)
@@ -68,7 +68,7 @@ Shares = Mapping[str, float]
 class Known:
     """Something that is known: a memory, or a candidate that waits for a person.
 
-    `similarity` is its cosine to the wish where that is known, `shares` how likely it speaks of each attribute,
+    `similarity` is its cosine to the request where that is known, `shares` how likely it speaks of each attribute,
     `pieces` are its clauses where it tells several things.
     """
 
@@ -80,18 +80,18 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """Places, among what is known, of what a wish means: surely, and perhaps (nothing else is meant)."""
+    """Places, among what is known, of what a request means: surely, and perhaps (nothing else is meant)."""
 
     surely: tuple[int, ...] = ()
     perhaps: tuple[int, ...] = ()
 
 
 def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str = "") -> Meant:
-    """Return what a wish to forget takes of what is known; `name` is what the user is called.
+    """Return what a request to forget takes of what is known; `name` is what the user is called.
 
-    Surely meant is what has all content words of the wish, or speaks of the attribute that it names, or is as near as
-    the same fact, or about the same thing with half of the words; never what is told of somebody whom the wish does
-    not name. Where nothing is surely meant, the nearest may be. Of what a doubtful wish means nothing is sure.
+    Surely meant is what has all content words of the request, or speaks of the attribute that it names, or is as near
+    as the same fact, or about the same thing with half of the words; never what is told of somebody whom the request
+    does not name. Where nothing is surely meant, the nearest may be. Of what a doubtful request means nothing is sure.
     """
     if request.scope == "all":
         everything = tuple(range(len(items)))
@@ -100,24 +100,24 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
         return Meant(perhaps=_just_said(request, items))
     if request.said_on is not None:
         return _said_then(request, items, policy, name)
-    wish = _Wish.of(request, name)
-    judged = [wish.judge_whole(item, policy, name) for item in items]
+    wanted = _Wanted.of(request, name)
+    judged = [wanted.judge_whole(item, policy, name) for item in items]
     surely = tuple(index for index, sure in enumerate(judged) if sure is True)
-    if len(wish.words) > 1 and (literal := tuple(p for p in surely if wish.is_literally_in(items[p], name))):
+    if len(wanted.words) > 1 and (literal := tuple(p for p in surely if wanted.is_literally_in(items[p], name))):
         surely = literal
-    # A weight and a height are of one attribute: of what has no word of the wish, the nearest is meant.
+    # A weight and a height are of one attribute: of what has no word of the request, the nearest is meant.
     nearest = max((items[index].similarity or 0.0 for index in surely), default=0.0)
     surely = tuple(
         index
         for index in surely
-        if wish.shares_a_word(items[index], name) or (items[index].similarity or 0.0) >= nearest - _STANDS_OUT
+        if wanted.shares_a_word(items[index], name) or (items[index].similarity or 0.0) >= nearest - _STANDS_OUT
     )
     if surely:
         return Meant(perhaps=surely) if request.doubtful else Meant(surely=surely)
     maybe = [index for index, sure in enumerate(judged) if sure is None]
-    named = [index for index in maybe if wish.shares_a_word(items[index], name)]
+    named = [index for index in maybe if wanted.shares_a_word(items[index], name)]
     return Meant(
-        perhaps=tuple(index for index in maybe if wish.is_of_its_kind(items[index].memory))
+        perhaps=tuple(index for index in maybe if wanted.is_of_its_kind(items[index].memory))
         or _nearest(named, items, policy)
         or _nearest(maybe, items, policy)
         or _nearest(named, items, policy, _FAINT_SHARE)
@@ -126,24 +126,28 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
 
 
 def _said_then(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str) -> Meant:
-    """Return what a wish means of what was said on its day; all of that where it means none of it in particular."""
+    """Return what a request means of what was said on its day; all of that where it means none of it in particular."""
     that_day = [position for position, item in enumerate(items) if item.memory.said_at.date() == request.said_on]
-    wish = request.model_copy(update={"said_on": None})
-    meant = Meant() if names_nothing(request.what, name) else meant_by(wish, [items[p] for p in that_day], policy, name)
+    of_any_day = request.model_copy(update={"said_on": None})
+    meant = (
+        Meant()
+        if names_nothing(request.what, name)
+        else meant_by(of_any_day, [items[p] for p in that_day], policy, name)
+    )
     if not meant.surely and not meant.perhaps:
         return Meant(perhaps=tuple(that_day))
     return Meant(tuple(that_day[index] for index in meant.surely), tuple(that_day[index] for index in meant.perhaps))
 
 
 def names_nothing(text: str, name: str = "") -> bool:
-    """Return whether the words of a wish to forget say nothing of what is to be forgotten: "say I never said it"."""
+    """Return whether the words of a request to forget say nothing of what is to be forgotten: "say I never said it"."""
     wording = read(text, name)
     return not (wording.words - _IDLE) and not wording.quantities
 
 
 def bare(text: str, name: str = "") -> str:
-    """Return the words of a wish to forget that name something, as they stand: "I withdraw my remark about Leo; remove
-    it" is "about Leo"; "" where none does."""
+    """Return the words of a request to forget that name something, as they stand: "I withdraw my remark about Leo;
+    remove it" is "about Leo"; "" where none does."""
     spoken = _SPOKEN_WORD.findall(text)
     naming = [index for index, word in enumerate(spoken) if not names_nothing(word, name)]
     return " ".join(spoken[max(naming[0] - 1, 0) : naming[-1] + 1]) if naming else ""
@@ -162,17 +166,17 @@ def pieces_of(summary: str, name: str = "") -> tuple[str, ...]:
 
 
 def left_of(item: Known, request: ForgetRequest, policy: Policy, name: str) -> str | None:
-    """Return what a memory says without the clauses that a wish surely means, None where nothing or all is left."""
+    """Return what a memory says without the clauses that a request surely means, None where nothing or all is left."""
     pieces = item.pieces
     if len(pieces) < 2 or request.scope == "all" or request.known or request.just_said:
         return None
-    wish = _Wish.of(request, name)
+    wanted = _Wanted.of(request, name)
     meant: list[bool] = []
     for piece in pieces:
         of_it = bool(meant) and meant[-1] and _LEANS_ON_IT.match(piece.memory.summary) is not None
-        meant.append(of_it or wish.judge(piece, policy, name) is True)
+        meant.append(of_it or wanted.judge(piece, policy, name) is True)
     rest = [piece for piece, sure in zip(pieces, meant, strict=True) if not sure]
-    if not rest or len(rest) == len(pieces) or any(wish.shares_a_word(piece, name) for piece in rest):
+    if not rest or len(rest) == len(pieces) or any(wanted.shares_a_word(piece, name) for piece in rest):
         return None
     kept = [piece.memory.summary.rstrip(".!") for piece in rest]
     who = name or "The user"
@@ -184,12 +188,12 @@ def left_of(item: Known, request: ForgetRequest, policy: Policy, name: str) -> s
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Wanted:
     request: ForgetRequest
     wording: Wording
     words: frozenset[str]
     attributes: frozenset[str]
-    """Those that the wish names."""
+    """Those that the request names."""
     naming: frozenset[str]
     """The words with which it names them."""
     is_own: bool
@@ -198,7 +202,7 @@ class _Wish:
     """The kind of sensitive data that it names as a whole: "my medical stuff"."""
 
     @classmethod
-    def of(cls, request: ForgetRequest, name: str) -> _Wish:
+    def of(cls, request: ForgetRequest, name: str) -> _Wanted:
         wording = read(_WHOSE.sub("", request.what, count=1), name)
         words = (wording.words - _IDLE) | {quantity.value for quantity in wording.quantities}
         called = name.lower().split()
@@ -240,21 +244,21 @@ class _Wish:
         return None
 
     def is_literally_in(self, item: Known, name: str) -> bool:
-        """Return whether something has all content words of the wish."""
+        """Return whether something has all content words of the request."""
         memory_wording = read(item.memory.summary, name)
         return self.words <= memory_wording.words | {quantity.value for quantity in memory_wording.quantities}
 
     def is_of_its_kind(self, memory: Memory | Candidate) -> bool:
-        """Return whether something speaks of the kind of sensitive data that the wish names as a whole."""
+        """Return whether something speaks of the kind of sensitive data that the request names as a whole."""
         return self.kind is not None and (self.kind in memory.tags or is_of(self.kind, memory.summary))
 
     def shares_a_word(self, item: Known, name: str) -> bool:
-        """Return whether something has a content word of the wish."""
+        """Return whether something has a content word of the request."""
         memory_wording = read(item.memory.summary, name)
         return bool(self.words & (memory_wording.words | {quantity.value for quantity in memory_wording.quantities}))
 
     def _is_of_another(self, memory: Memory | Candidate, memory_wording: Wording) -> bool:
-        """Return whether it is told of somebody whom a wish about the user does not name, or not of whom the wish
+        """Return whether it is told of somebody whom a request about the user does not name, or not of whom the request
         names."""
         # "my teacher Ann" is named by "my teacher", too.
         others = memory_wording.bearers | _named(memory, memory_wording)
@@ -263,7 +267,7 @@ class _Wish:
         return bool(self.is_own and others and not names_them) or bool(self.wording.bearers - memory_wording.words)
 
     def _is_named(self, item: Known, memory_wording: Wording) -> bool:
-        """Return whether the wish names the attribute of which it speaks, and nothing that it lacks."""
+        """Return whether the request names the attribute of which it speaks, and nothing that it lacks."""
         share = sum((item.shares or {}).get(attribute, 0.0) for attribute in self.attributes)
         return share >= _ATTRIBUTE_SURELY and not self.words - self.naming - memory_wording.words
 
@@ -277,7 +281,7 @@ def _named(memory: Memory | Candidate, memory_wording: Wording) -> frozenset[str
 
 
 def _just_said(request: ForgetRequest, items: Sequence[Known]) -> tuple[int, ...]:
-    """Return the places of what came last of the turns before a wish, if that was not long ago."""
+    """Return the places of what came last of the turns before a request, if that was not long ago."""
     if request.said_at is None:
         return ()
     since = request.said_at - _AT_ONCE

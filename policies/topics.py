@@ -27,10 +27,10 @@ _SHORTEST: Final = 2
 _LONGEST: Final = 60
 
 
-def named_in(wish: str) -> tuple[str, ...]:
-    """Return the topics that a wish names: "my health or the divorce" -> health, divorce. Too long ones are no
+def named_in(text: str) -> tuple[str, ...]:
+    """Return the topics that a text names: "my health or the divorce" -> health, divorce. Too long ones are no
     topics."""
-    topics = (_TAIL.sub("", _WHOSE.sub("", part.strip())).strip().lower() for part in _SPLIT.split(wish))
+    topics = (_TAIL.sub("", _WHOSE.sub("", part.strip())).strip().lower() for part in _SPLIT.split(text))
     return tuple(dict.fromkeys(topic for topic in topics if _SHORTEST <= len(topic) <= _LONGEST))
 
 

@@ -1,4 +1,4 @@
-"""Wishes to forget, as users say them."""
+"""Requests to forget, as users say them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _IDLE_BEFORE: Final = re.compile(
 
 @dataclass(frozen=True)
 class Forgetting:
-    """A wish to forget, in the user's own words; everything if `is_all`, what the turn before said if
+    """A request to forget, in the user's own words; everything if `is_all`, what the turn before said if
     `is_just_said`. In doubt somebody is asked."""
 
     utterance: Utterance
@@ -42,8 +42,8 @@ class Forgetting:
 
 
 def forgetting_named(utterance: Utterance, order: Order) -> Forgetting | None:
-    """Return what a wish names; None where all may be meant and that is doubtful: hiding all that is known for what may
-    be another's words would be worse than to wait."""
+    """Return what a request names; None where all may be meant and that is doubtful: hiding all that is known for what
+    may be another's words would be worse than to wait."""
     if order.scope == "all":
         return None if order.doubtful else Forgetting(utterance, _EVERYTHING, is_all=True)
     if names_nothing(order.object_text):
@@ -54,7 +54,7 @@ def forgetting_named(utterance: Utterance, order: Order) -> Forgetting | None:
 
 
 def forgetting_just_said(utterance: Utterance) -> Forgetting:
-    """Return the wish that means what the turn before said."""
+    """Return the request that means what the turn before said."""
     return Forgetting(utterance, _JUST_SAID, is_doubtful=True, is_just_said=True)
 
 
@@ -68,7 +68,7 @@ def spoken_of(utterance: Utterance, order: Order, before: Utterance | None) -> t
 
 
 def forgetting_of(utterance: Utterance, order: Order, where: Utterance, text: str) -> Forgetting:
-    """Return the wish that points back to words: whom they name if it says "him" or "her", else what they are about."""
+    """Return the request that points back to words: whom they name if it says "him" or "her", or their subject."""
     parsed = utterance.parsed if where is utterance else where.part
     order_words = utterance.text[max(order.start - utterance.start, 0) : order.end - utterance.start]
     names = [who.name for who in people_in(parsed) if who.name] if parsed and _WHOM.search(order_words) else []
