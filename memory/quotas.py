@@ -27,22 +27,22 @@ _TURNS: Final = "turns were refused: {scope} sent more a minute than the setting
 
 def room_of(subject: Subject, context: MemoryContext) -> Room:
     """Return what quotas leave of a subject. Nothing is counted where none is set."""
-    settings, usages = context.settings, context.catalog.usages
+    settings, quota_counts = context.settings, context.catalog.quota_counts
     tenant, user = subject.tenant_id, subject.subject_id
     uses = []
     if settings.quota_user_memories or settings.quota_user_source_bytes:
-        memories = usages.memories(tenant, user) if settings.quota_user_memories else 0
+        memories = quota_counts.memories(tenant, user) if settings.quota_user_memories else 0
         size = 0
         if settings.quota_user_source_bytes:
-            size = _counted(f"{{{subject.key}}}:bytes", lambda: usages.source_bytes(tenant, user), context)
+            size = _counted(f"{{{subject.key}}}:bytes", lambda: quota_counts.source_bytes(tenant, user), context)
         uses.append(Held("user", memories, settings.quota_user_memories, size, settings.quota_user_source_bytes))
     if settings.quota_tenant_memories or settings.quota_tenant_source_bytes:
         memories = size = 0
         name = subject.key.split(":", 1)[0]
         if settings.quota_tenant_memories:
-            memories = _counted(f"{{{name}}}:memories", lambda: usages.memories(tenant), context)
+            memories = _counted(f"{{{name}}}:memories", lambda: quota_counts.memories(tenant), context)
         if settings.quota_tenant_source_bytes:
-            size = _counted(f"{{{name}}}:bytes", lambda: usages.source_bytes(tenant), context)
+            size = _counted(f"{{{name}}}:bytes", lambda: quota_counts.source_bytes(tenant), context)
         uses.append(Held("tenant", memories, settings.quota_tenant_memories, size, settings.quota_tenant_source_bytes))
     return room_left(uses) if uses else UNBOUNDED
 

@@ -32,6 +32,7 @@ from stores.catalog.nights import NightRuns
 from stores.catalog.pages import MemoryPages
 from stores.catalog.preferences import PreferenceStore
 from stores.catalog.provisional import ProvisionalStore
+from stores.catalog.quota_counts import QuotaCounts
 from stores.catalog.registry import Registry
 from stores.catalog.reindex_jobs import ReindexJobs
 from stores.catalog.reviews import Reviews
@@ -42,7 +43,6 @@ from stores.catalog.subject_state import SubjectState, read_processed, read_subj
 from stores.catalog.summaries import Summaries, read_summaries
 from stores.catalog.tombstones import TombstoneStore
 from stores.catalog.turn_records import TurnRecords
-from stores.catalog.usage import Usages
 from stores.catalog.uses import UseStore
 from stores.catalog.webhooks import WebhookStore
 from stores.catalog.writers import Writers
@@ -87,7 +87,7 @@ class Catalog(Store):
         self.provisional = ProvisionalStore(self._engine)
         self.before_batches = BeforeBatches(self._engine)
         self.turn_records = TurnRecords(self._engine)
-        self.usages = Usages(self._engine)
+        self.quota_counts = QuotaCounts(self._engine)
         own = {} if transactional_index is None else {Family.MEMORIES: transactional_index}
         self._transactional = own | dict(transactional_beside)
         self.documents = DocumentStore(self._engine, self._writers)

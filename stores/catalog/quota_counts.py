@@ -11,7 +11,7 @@ from stores.catalog.store import Reader
 _memories, _sources = tables.memories, tables.sources
 
 
-class Usages(Reader):
+class QuotaCounts(Reader):
     """Counts over one database. A user is a subject; without one all users of the tenant are counted together."""
 
     def memories(self, tenant_id: str, subject_id: str | None = None) -> int:
