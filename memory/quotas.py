@@ -14,7 +14,7 @@ from memory.context import MemoryContext
 from memory.draft import OVER_QUOTA, Draft
 from memory.metrics import QUOTAS
 from memory.publish import publish
-from policies.limits import UNBOUNDED, Held, Room, Scope, room_left
+from policies.limits import UNBOUNDED, QuotaUsage, Room, Scope, room_left
 from schema import EventName, Subject, Turn
 from schema.errors import QuotaExceeded
 from stores.catalog import LedgerEntry, Outcome
@@ -29,13 +29,15 @@ def room_of(subject: Subject, context: MemoryContext) -> Room:
     """Return what quotas leave of a subject. Nothing is counted where none is set."""
     settings, quota_counts = context.settings, context.catalog.quota_counts
     tenant, user = subject.tenant_id, subject.subject_id
-    uses = []
+    usages = []
     if settings.quota_user_memories or settings.quota_user_source_bytes:
         memories = quota_counts.memories(tenant, user) if settings.quota_user_memories else 0
         size = 0
         if settings.quota_user_source_bytes:
             size = _counted(f"{{{subject.key}}}:bytes", lambda: quota_counts.source_bytes(tenant, user), context)
-        uses.append(Held("user", memories, settings.quota_user_memories, size, settings.quota_user_source_bytes))
+        usages.append(
+            QuotaUsage("user", memories, settings.quota_user_memories, size, settings.quota_user_source_bytes)
+        )
     if settings.quota_tenant_memories or settings.quota_tenant_source_bytes:
         memories = size = 0
         name = subject.key.split(":", 1)[0]
@@ -43,8 +45,10 @@ def room_of(subject: Subject, context: MemoryContext) -> Room:
             memories = _counted(f"{{{name}}}:memories", lambda: quota_counts.memories(tenant), context)
         if settings.quota_tenant_source_bytes:
             size = _counted(f"{{{name}}}:bytes", lambda: quota_counts.source_bytes(tenant), context)
-        uses.append(Held("tenant", memories, settings.quota_tenant_memories, size, settings.quota_tenant_source_bytes))
-    return room_left(uses) if uses else UNBOUNDED
+        usages.append(
+            QuotaUsage("tenant", memories, settings.quota_tenant_memories, size, settings.quota_tenant_source_bytes)
+        )
+    return room_left(usages) if usages else UNBOUNDED
 
 
 def require_room(draft: Draft) -> None:

@@ -13,7 +13,7 @@ Scope = Literal["user", "tenant"]
 
 
 @dataclass(frozen=True)
-class Held:
+class QuotaUsage:
     """Memories held of a user, or of a tenant, and how many may be; a limit of 0 is none."""
 
     scope: Scope
@@ -36,14 +36,14 @@ class Room:
 UNBOUNDED: Final = Room()
 
 
-def room_left(held: Iterable[Held]) -> Room:
+def room_left(usages: Iterable[QuotaUsage]) -> Room:
     """Return what quotas leave of a user and of their tenant: the narrower of both."""
-    everything = tuple(held)
-    full = next((of.scope for of in everything if 0 < of.source_bytes_limit <= of.source_bytes), None)
-    bounded = [of for of in everything if of.memories_limit]
+    everything = tuple(usages)
+    full = next((usage.scope for usage in everything if 0 < usage.source_bytes_limit <= usage.source_bytes), None)
+    bounded = [usage for usage in everything if usage.memories_limit]
     if not bounded:
         return Room(sources_full=full)
-    narrowest = min(bounded, key=lambda of: of.memories_limit - of.memories)
+    narrowest = min(bounded, key=lambda usage: usage.memories_limit - usage.memories)
     return Room(max(0, narrowest.memories_limit - narrowest.memories), narrowest.scope, full)
 
 
