@@ -65,11 +65,11 @@ def imports() -> dict[str, float]:
     """Return how much CPU time in seconds each import takes in a process of its own, the least of five."""
     asks = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
 
-    def one(name: str) -> float:
-        said = subprocess.run([sys.executable, "-c", asks.format(name)], capture_output=True, text=True, check=True)
-        return float(said.stdout)
+    def import_seconds(name: str) -> float:
+        finished = subprocess.run([sys.executable, "-c", asks.format(name)], capture_output=True, text=True, check=True)
+        return float(finished.stdout)
 
-    return {name: min(one(name) for _ in range(5)) for name in _IMPORTS}
+    return {name: min(import_seconds(name) for _ in range(5)) for name in _IMPORTS}
 
 
 def timed(work: Callable[[int], object]) -> list[float]:
@@ -113,13 +113,13 @@ def from_threads(url: str, folder: Path, *, threads: int = 8) -> list[float]:
     """Time `Client.enqueue` in several threads at once."""
     client = Client(url, spool_dir=folder)
 
-    def one(number: int) -> float:
+    def enqueue_seconds(number: int) -> float:
         started = time.perf_counter()
         refused = enqueue(client, number)
         return time.perf_counter() - started if not refused else REFUSED
 
     with ThreadPoolExecutor(threads) as pool:
-        seconds = list(pool.map(one, range(TURNS)))
+        seconds = list(pool.map(enqueue_seconds, range(TURNS)))
     client.close(0.1)
     return seconds
 
@@ -152,8 +152,8 @@ def drained(url: str, folder: Path) -> float:
     left_behind.close(0.1)
     with Client(url, spool_dir=folder) as client:
         started = time.perf_counter()
-        left = client.flush(300)
-        return (TURNS - left) / (time.perf_counter() - started)
+        waiting = client.flush(300)
+        return (TURNS - waiting) / (time.perf_counter() - started)
 
 
 def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
@@ -179,14 +179,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         runs = {"a bare insert": bare(Path(folder))}
         ways = {"enqueue": waiting, "enqueue in 8 threads": from_threads, "enqueue, awaited": awaited}
-        for place, (state, url) in enumerate(urls.items()):
-            runs |= {f"{way}, service {state}": run(url, Path(folder) / f"{place} {way}") for way, run in ways.items()}
+        for number, (state, url) in enumerate(urls.items()):
+            runs |= {f"{way}, service {state}": run(url, Path(folder) / f"{number} {way}") for way, run in ways.items()}
         rate = drained(urls["takes turns"], Path(folder) / "drained")
-    for what, measured in runs.items():
-        taken = [one for one in measured if one != REFUSED]
+    for run_name, measured in runs.items():
+        taken = [seconds for seconds in measured if seconds != REFUSED]
         cuts = statistics.quantiles(taken, n=100)
-        shown = (f"{one * 1000:.2f}" for one in (cuts[49], cuts[94], cuts[98], max(taken)))
-        table.add_row(what, *shown, str(sum(one > 0.05 for one in taken)), str(len(measured) - len(taken)))
+        shown = (f"{seconds * 1000:.2f}" for seconds in (cuts[49], cuts[94], cuts[98], max(taken)))
+        table.add_row(run_name, *shown, str(sum(seconds > 0.05 for seconds in taken)), str(len(measured) - len(taken)))
     console.print(table)
     console.print(f"a spool of {TURNS:,} turns drains at {rate:,.0f} a second")
 

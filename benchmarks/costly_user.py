@@ -81,8 +81,8 @@ def _round(
     with closing(Redis.from_url(settings.broker_url)) as redis:
         celery = create_celery(settings)
         mailbox = open_mailbox(settings, redis, celery)
-        due = [(place / a_second, f"other{next(numbers) % _OTHERS}") for place in range(_TURNS)]
-        due += [(place / costly, COSTLY.subject_id) for place in range(int(_TURNS / a_second * costly))]
+        due = [(number / a_second, f"other{next(numbers) % _OTHERS}") for number in range(_TURNS)]
+        due += [(number / costly, COSTLY.subject_id) for number in range(int(_TURNS / a_second * costly))]
         before = sum(catalog.count_turns().values())
         since, begun = datetime.now(UTC), time.monotonic()
         for at, user in sorted(due):

@@ -106,8 +106,8 @@ def main(
 def _known() -> Iterator[Pair]:
     for file in sorted((_DATA / "known").glob("*.jsonl")):
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-            for place, earlier in enumerate(row["known"]):
-                yield Pair(file.stem, earlier, row["said"], place in row["ends"], place in row["again"])
+            for index, earlier in enumerate(row["known"]):
+                yield Pair(file.stem, earlier, row["said"], index in row["ends"], index in row["again"])
 
 
 def _changes() -> Iterator[Pair]:
@@ -205,7 +205,8 @@ class _Batches:
     def __call__(self, texts: Sequence[tuple[str, str]]) -> dict[str, Any]:
         read = self._tokenizer.encode_batch(list(texts))
         return {
-            name: torch.tensor([getattr(one, name) for one in read]) for name in ("ids", "attention_mask", "type_ids")
+            name: torch.tensor([getattr(encoding, name) for encoding in read])
+            for name in ("ids", "attention_mask", "type_ids")
         }
 
 
@@ -286,10 +287,10 @@ def _report(weights: Tensors, author: str, pairs: Sequence[Pair]) -> None:
     chances, ends = np.array(scores), np.array([pair.ends for pair in pairs]) > 0
     console.print(f"author {author}: {ends.sum()} of {len(pairs)} end; AUC {_auc(ends, chances):.3f}")
     for least in _CHANCES:
-        said = chances >= least
-        hits = (said & ends).sum()
+        ended = chances >= least
+        hits = (ended & ends).sum()
         console.print(
-            f"  from {least}: {hits / max(1, said.sum()):.3f} of {said.sum()} rightly, {hits / ends.sum():.3f} found"
+            f"  from {least}: {hits / max(1, ended.sum()):.3f} of {ended.sum()} rightly, {hits / ends.sum():.3f} found"
         )
 
 
@@ -304,7 +305,7 @@ def _write(weights: Tensors, path: Path) -> None:
     content, model = model_content(), _model()
     tensors = {tensor.name: tensor for tensor in model.graph.initializer}
 
-    def place(name: str) -> int:
+    def index_of(name: str) -> int:
         raw = tensors[name].raw_data
         assert raw and content.count(raw) == 1, name
         return content.find(raw)
@@ -312,7 +313,7 @@ def _write(weights: Tensors, path: Path) -> None:
     kept: dict[str, Any] = {}
     matrices = []
     for number, (name, inner) in enumerate(_matrix_names(model).items()):
-        matrices.append((place(f"{inner}_q"), place(f"{inner}_scale"), *tensors[f"{inner}_q"].dims))
+        matrices.append((index_of(f"{inner}_q"), index_of(f"{inner}_scale"), *tensors[f"{inner}_q"].dims))
         for part, factor in (("down", 1.0), ("up", 2.0)):
             values = weights[f"{name}.{part}"].numpy() * factor
             scale = np.abs(values).max() / 127
@@ -322,7 +323,7 @@ def _write(weights: Tensors, path: Path) -> None:
     np.savez_compressed(
         path,
         matrices=np.array(matrices),
-        vectors_at=np.array([(place(name), vector.size) for name, vector in vectors.items()]),
+        vectors_at=np.array([(index_of(name), vector.size) for name, vector in vectors.items()]),
         vectors=np.concatenate(list(vectors.values())).astype(np.float16),
         head=weights["head"][0].numpy(),
         head_bias=weights["head_bias"][0].numpy(),

@@ -52,11 +52,11 @@ def rows_in(folder: Path) -> list[Row]:
     rows = []
     for path in sorted(folder.glob("author_*.jsonl")):
         for line in path.read_text().splitlines():
-            said = json.loads(line)
+            row = json.loads(line)
             author = path.stem.removeprefix("author_")
-            heads = [head for head in HEADS if head in said and (author not in _INTENT_ALONE or head == "intent")]
-            labels = {head: NO_ATTRIBUTE if said[head] is None else str(said[head]) for head in heads}
-            rows.append(Row(author, said["text"], said.get("before", ""), said["lang"], labels))
+            heads = [head for head in HEADS if head in row and (author not in _INTENT_ALONE or head == "intent")]
+            labels = {head: NO_ATTRIBUTE if row[head] is None else str(row[head]) for head in heads}
+            rows.append(Row(author, row["text"], row.get("before", ""), row["lang"], labels))
     return rows
 
 
@@ -64,7 +64,7 @@ def parses_of(rows: Sequence[Row]) -> list[Parsed | None]:
     """Return the parse of each English utterance, None for one in another language."""
     english = [row.text for row in rows if row.language == "en"]
     parsed = iter(
-        [one for i in range(0, len(english), _PARSE_AT_ONCE) for one in parse(english[i : i + _PARSE_AT_ONCE])]
+        [parsed for i in range(0, len(english), _PARSE_AT_ONCE) for parsed in parse(english[i : i + _PARSE_AT_ONCE])]
     )
     return [next(parsed) if row.language == "en" else None for row in rows]
 
@@ -76,15 +76,15 @@ def matrix(many: Sequence[Features]) -> Any:
     values: list[float] = []
     places: list[int] = []
     ends = [0]
-    for one in many:
+    for features in many:
         row: dict[int, float] = defaultdict(float)
-        for name, block in one.blocks.items():
-            for place in block:
-                row[place] += BLOCKS[name] / len(block) ** 0.5
-        for flag in one.flags:
+        for name, block in features.blocks.items():
+            for bucket in block:
+                row[bucket] += BLOCKS[name] / len(block) ** 0.5
+        for flag in features.flags:
             row[BUCKETS + FLAGS[flag]] = FLAG_WEIGHT
         places += sorted(row)
-        values += [row[place] for place in sorted(row)]
+        values += [row[bucket] for bucket in sorted(row)]
         ends.append(len(places))
     return csr_matrix((values, places, ends), shape=(len(many), SIZE), dtype=np.float64)
 
@@ -97,9 +97,9 @@ def fitted(features: Any, labels: NDArray[np.str_]) -> Any:
     return model.fit(features, labels)
 
 
-def balanced(truth: NDArray[np.str_], said: NDArray[np.str_]) -> float:
+def balanced(truth: NDArray[np.str_], predicted: NDArray[np.str_]) -> float:
     """Return the mean, over the labels that occur, of the share of each that was found."""
-    return float(np.mean([(said[truth == label] == label).mean() for label in np.unique(truth)]))
+    return float(np.mean([(predicted[truth == label] == label).mean() for label in np.unique(truth)]))
 
 
 def held_out(rows: Sequence[Row], parsed: Any, unparsed: Any) -> None:
@@ -156,7 +156,7 @@ def with_vectors(rows: Sequence[Row], parsed: Any) -> OfWorth:
     from scipy.sparse import csr_matrix, hstack
 
     english = np.array([row.language == ENGLISH and "worth" in row.labels for row in rows])
-    mine = [row for row, one in zip(rows, english, strict=True) if one]
+    mine = [row for row, is_english in zip(rows, english, strict=True) if is_english]
     vectors = VECTOR_WEIGHT * open_embedder(load_settings()).embed([row.text for row in mine])
     features = hstack([parsed[english], csr_matrix(vectors)]).tocsr()
     return OfWorth(np.array([row.author for row in mine]), features, np.array([row.labels["worth"] for row in mine]))

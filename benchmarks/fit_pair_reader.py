@@ -94,7 +94,7 @@ def main(
 def _rows(file: Path) -> Iterator[list[Pair]]:
     """Yield the pairs of each row of a file."""
     for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-        yield [Pair(known, row["said"], place in row["ends"]) for place, known in enumerate(row["known"])]
+        yield [Pair(known, row["said"], index in row["ends"]) for index, known in enumerate(row["known"])]
 
 
 def _few(rows: Iterator[list[Pair]], chance: random.Random) -> Iterator[Pair]:
@@ -107,9 +107,9 @@ def _few(rows: Iterator[list[Pair]], chance: random.Random) -> Iterator[Pair]:
 
 def _features(pairs: Sequence[Pair], embedder: Embedder) -> Floats:
     texts = list(dict.fromkeys(text for pair in pairs for text in pair[:2]))
-    places = {text: place for place, text in enumerate(texts)}
+    rows = {text: index for index, text in enumerate(texts)}
     made = np.concatenate([embedder.embed(texts[start : start + 256]) for start in range(0, len(texts), 256)])
-    return features_of(made[[places[pair.earlier] for pair in pairs]], made[[places[pair.later] for pair in pairs]])
+    return features_of(made[[rows[pair.earlier] for pair in pairs]], made[[rows[pair.later] for pair in pairs]])
 
 
 def _fitted(pairs: Sequence[Pair], embedder: Embedder) -> Net:
@@ -152,7 +152,7 @@ def _write_centre() -> None:
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
             by_language.setdefault(row["lang"], []).append(row["text"])
     chance = random.Random(1)
-    texts = [text for said in by_language.values() for text in chance.sample(said, _OF_A_LANGUAGE)]
+    texts = [text for statements in by_language.values() for text in chance.sample(statements, _OF_A_LANGUAGE)]
     np.save(_OUT / CENTRE, MultilingualE5().uncentred(texts).mean(axis=0))
 
 

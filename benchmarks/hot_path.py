@@ -83,11 +83,11 @@ def _messages(count: int, by: str) -> list[Turn]:
     ]
 
 
-def _measured(hot_path: HotPath, context: MemoryContext, said: list[Turn]) -> list[list[str]]:
-    for turn in said[:20]:
+def _measured(hot_path: HotPath, context: MemoryContext, turns: list[Turn]) -> list[list[str]]:
+    for turn in turns[:20]:
         hot_path.note(turn, by="bench", now=datetime.now(UTC))
     rules, to_event, whole = [], [], []
-    for turn in said[20:]:
+    for turn in turns[20:]:
         began = (time.perf_counter(), time.process_time())
         hot_path.trigger(turn)
         rules.append((1e3 * (time.perf_counter() - began[0]), 1e3 * (time.process_time() - began[1])))
@@ -105,10 +105,16 @@ def _measured(hot_path: HotPath, context: MemoryContext, said: list[Turn]) -> li
     ]
 
 
-def _row(what: str, times: list[tuple[float, float]]) -> list[str]:
-    wall = [one[0] for one in times]
+def _row(label: str, times: list[tuple[float, float]]) -> list[str]:
+    wall = [wall_and_cpu[0] for wall_and_cpu in times]
     middle, high = np.quantile(wall, [0.5, 0.95])
-    return [what, str(len(times)), f"{middle:.1f}", f"{high:.1f}", f"{np.mean([one[1] for one in times]):.1f}"]
+    return [
+        label,
+        str(len(times)),
+        f"{middle:.1f}",
+        f"{high:.1f}",
+        f"{np.mean([wall_and_cpu[1] for wall_and_cpu in times]):.1f}",
+    ]
 
 
 if __name__ == "__main__":

@@ -71,20 +71,20 @@ def main(
     port: Annotated[int, typer.Option(help="Port of the benchmark's own broker.")] = 6399,
 ) -> None:
     """Measure ingestion beside the bare broker and the bare embedder. Takes about two minutes."""
-    said = make_turns(turns, users, kept=kept)
+    sent = make_turns(turns, users, kept=kept)
     with tempfile.TemporaryDirectory() as folder:
         url = f"redis://127.0.0.1:{port}/0"
         os.environ |= {"AFTERTURN_BROKER_URL": url, "AFTERTURN_DATA_DIR": f"{folder}/data"}
         settings = load_settings()
         with embedded_broker(url, Path(folder, "broker")), Progress(console=console, transient=True) as progress:
             task = progress.add_task("the bare broker", total=5)
-            bare = _bare_broker(settings, said, Path(folder))
+            bare = _bare_broker(settings, sent, Path(folder))
             progress.update(task, advance=1, description="the bare embedder")
-            embedding = _bare_embedder(settings, said)
+            embedding = _bare_embedder(settings, sent)
             progress.update(task, advance=1, description="the stages")
             one_by_one, all_at_once = _stages(settings, kept)
             progress.update(task, advance=1, description="the fleet, all turns at once")
-            full = _fleet(settings, said, Path(folder), workers, rate=None)
+            full = _fleet(settings, sent, Path(folder), workers, rate=None)
             rate = full.turns_per_second * _LOAD
             progress.update(task, advance=1, description=f"the fleet at {rate:.0f} turns/s")
             later = make_turns(turns, users, kept=kept, seed=8)

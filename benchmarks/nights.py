@@ -132,14 +132,14 @@ def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> 
     if how:
         make_subjects(_WAITING_SUBJECTS, _WAITING_MEMORIES, context, console)
     producer, mailbox = Producer(settings), open_mailbox(settings, context.redis, context.celery)
-    said = make_turns(turns, 200, kept=0.5, seed=20)
+    turns_sent = make_turns(turns, 200, kept=0.5, seed=20)
     with ExitStack() as workers:
         queues = ["--queues", INGEST_QUEUE] if _apart(how) else []
         workers.enter_context(running(["-m", "interfaces.cli", "worker", *queues], dict(os.environ)))
         if _apart(how):
             nightly = ["worker", "--queues", NIGHTLY_QUEUE, "--name", "night@%h"]
             workers.enter_context(running(["-m", "interfaces.cli", *nightly], dict(os.environ)))
-        producer.enqueue(said[0])
+        producer.enqueue(turns_sent[0])
         wait_for(lambda: mailbox.pending_subjects() == 0)
         since = datetime.now(UTC)
         if how:
@@ -148,7 +148,7 @@ def _waits(how: int, folder: Path, turns: int = 400, a_second: float = 10.0) -> 
                     request_pages(run_id, context)
             wait_for(lambda: any(run.subjects for run in context.catalog.nights.runs()))
         since, started = datetime.now(UTC), time.monotonic()
-        for number, turn in enumerate(said[1:]):
+        for number, turn in enumerate(turns_sent[1:]):
             time.sleep(max(0.0, started + number / a_second - time.monotonic()))
             producer.enqueue(turn)
         wait_for(lambda: mailbox.pending_subjects() == 0)
@@ -180,9 +180,9 @@ def _report_waits(waited: list[_Waited]) -> None:
     for column in ("", "p50 ms", "p95 ms", "p95 beside no night", "subjects done meanwhile"):
         table.add_column(column, justify="right" if column else "left")
     quiet = percentile(waited[0].lags, 0.95)
-    for name, one in zip(_WAITS, waited, strict=True):
-        middle, high = (percentile(one.lags, share) for share in (0.5, 0.95))
-        table.add_row(name, f"{middle * 1000:.0f}", f"{high * 1000:.0f}", f"{high / quiet:.2f}x", f"{one.subjects:,}")
+    for name, wait in zip(_WAITS, waited, strict=True):
+        middle, high = (percentile(wait.lags, share) for share in (0.5, 0.95))
+        table.add_row(name, f"{middle * 1000:.0f}", f"{high * 1000:.0f}", f"{high / quiet:.2f}x", f"{wait.subjects:,}")
     console.print(table)
 
 
@@ -190,8 +190,8 @@ def _report_weeks(weeks: tuple[Weeks, Weeks]) -> None:
     table = Table(title="Conversations, before and after a night each week", title_justify="left")
     for column in ("", "live episodes", "recall@5", "@10", "@20"):
         table.add_column(column, justify="right" if column else "left")
-    for name, one in zip(("before", "after"), weeks, strict=True):
-        table.add_row(name, str(one.episodes), *(f"{share:.1%}" for share in one.recall))
+    for name, week in zip(("before", "after"), weeks, strict=True):
+        table.add_row(name, str(week.episodes), *(f"{share:.1%}" for share in week.recall))
     console.print(table)
 
 

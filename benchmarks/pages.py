@@ -98,8 +98,8 @@ def _measured(client: TestClient, path: str, rounds: int) -> list[str]:
         if answer.status_code != 200:
             raise RuntimeError(f"{path} answers {answer.status_code}")
         size = len(answer.content)
-    told = [_at(times[_WARM:], share) for times in (wall, cpu) for share in (0.5, 0.95)]
-    return [*(f"{one:.1f}" for one in told), f"{size / 1000:.0f}"]
+    percentiles = [_at(times[_WARM:], share) for times in (wall, cpu) for share in (0.5, 0.95)]
+    return [*(f"{milliseconds:.1f}" for milliseconds in percentiles), f"{size / 1000:.0f}"]
 
 
 def _at(times: list[float], share: float) -> float:
