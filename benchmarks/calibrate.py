@@ -83,8 +83,8 @@ def measure(pairs: list[tuple[str, str, str, str]], embedder: Embedder) -> Group
     texts = list(dict.fromkeys(text for *_, a, b in pairs for text in (a, b)))
     vectors = np.empty((len(texts), embedder.dimensions), dtype=np.float32)
     for start in track(range(0, len(texts), _TEXTS_AT_A_TIME), description=f"Embedding {len(texts):,} texts"):
-        some = texts[start : start + _TEXTS_AT_A_TIME]
-        vectors[start : start + len(some)] = embedder.embed(some)
+        part = texts[start : start + _TEXTS_AT_A_TIME]
+        vectors[start : start + len(part)] = embedder.embed(part)
     position = {text: number for number, text in enumerate(texts)}
     groups: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
     for name, label, a, b in pairs:

@@ -38,13 +38,13 @@ def live_through(data: Path, broker_url: str, folder: Path, console: Console) ->
     """Return all conversations of a folder, as they are without nights and with them."""
     house = open_house(settings_of(folder, broker_url, llm=False), None)
     conversations = list(_conversations(data))
-    for one in track(conversations, "living through conversations", console=console, transient=True):
-        for name, subject in _subjects(one):
-            for session in one.heard_by(name, subject):
+    for conversation in track(conversations, "living through conversations", console=console, transient=True):
+        for name, subject in _subjects(conversation):
+            for session in conversation.heard_by(name, subject):
                 house.hear(session)
     before = _measured(conversations, house)
-    for one in track(conversations, "nights", console=console, transient=True):
-        for _, subject in _subjects(one):
+    for conversation in track(conversations, "nights", console=console, transient=True):
+        for _, subject in _subjects(conversation):
             _nights(subject, house)
     after = _measured(conversations, house)
     house.close()
@@ -55,8 +55,8 @@ def _conversations(data: Path) -> Iterator[Conversation]:
     asked: dict[str, list[Question]] = {}
     for question in questions(data):
         asked.setdefault(question.conversation, []).append(question)
-    for name, said in groupby(utterances(data), key=lambda one: one.conversation):
-        yield Conversation(tuple(said), tuple(asked.get(name, ())))
+    for name, utterances_said in groupby(utterances(data), key=lambda utterance: utterance.conversation):
+        yield Conversation(tuple(utterances_said), tuple(asked.get(name, ())))
 
 
 def _subjects(conversation: Conversation) -> list[tuple[str, Subject]]:
@@ -77,27 +77,27 @@ def _nights(subject: Subject, house: House) -> None:
 def _measured(conversations: Sequence[Conversation], house: House) -> Weeks:
     shares: list[list[float]] = [[] for _ in _AT]
     episodes = 0
-    for one in conversations:
-        subjects = [subject for _, subject in _subjects(one)]
+    for conversation in conversations:
+        subjects = [subject for _, subject in _subjects(conversation)]
         for subject in subjects:
             live = house.memories(subject, (Status.ACTIVE,))
             episodes += sum(memory.type is MemoryType.EPISODIC for memory in live)
-        for question in one.asked:
+        for question in conversation.asked:
             if question.evidence and question.category != "adversarial":
                 ranked = _ranked(question, subjects, house)
-                for place, first in enumerate(_AT):
+                for index, first in enumerate(_AT):
                     found = {turn for turns in ranked[:first] for turn in turns[:_TURNS]}
-                    shares[place].append(len(found & set(question.evidence)) / len(set(question.evidence)))
-    return Weeks(episodes, tuple(sum(some) / max(1, len(some)) for some in shares))
+                    shares[index].append(len(found & set(question.evidence)) / len(set(question.evidence)))
+    return Weeks(episodes, tuple(sum(shares_at) / max(1, len(shares_at)) for shares_at in shares))
 
 
 def _ranked(question: Question, subjects: Sequence[Subject], house: House) -> list[tuple[str, ...]]:
     found = [
-        one
+        hit
         for subject in subjects
-        for one in retrieve(
+        for hit in retrieve(
             None, [subject], question.text, house.context, limit=max(_AT), relevant_only=False, now=question.asked_at
         )
     ]
-    best = sorted(found, key=lambda one: (-one.score, one.memory.id))[: max(_AT)]
-    return [one.memory.source_turn_ids for one in best]
+    best = sorted(found, key=lambda hit: (-hit.score, hit.memory.id))[: max(_AT)]
+    return [hit.memory.source_turn_ids for hit in best]

@@ -133,7 +133,7 @@ def simulate(
     # A connection is held from before the processor's work to the end of the write.
     held = [costs.postgres.held_ms / 1000 for _ in everybody]
     waited = [
-        end - held[place] - at[place] for place, end in enumerate(_pass(at, partition, machines.connections, held))
+        end - held[index] - at[index] for index, end in enumerate(_pass(at, partition, machines.connections, held))
     ]
     at = [moment + late for moment, late in zip(at, waited, strict=True)]
     at = passed(at, partition, machines.cores, costs.postgres.cpu_ms / 1000)
@@ -145,36 +145,36 @@ def simulate(
 def _pass(arrivals: Sequence[float], lanes: Sequence[int], servers: int, takes: Sequence[float]) -> list[float]:
     """Return when each leaves a station at which each lane has so many servers, first come first served."""
     free: dict[int, list[float]] = {}
-    left = [0.0] * len(arrivals)
-    for place in sorted(range(len(arrivals)), key=arrivals.__getitem__):
-        lane = free.setdefault(lanes[place], [0.0] * servers)
-        left[place] = max(arrivals[place], heapq.heappop(lane)) + takes[place]
-        heapq.heappush(lane, left[place])
-    return left
+    departures = [0.0] * len(arrivals)
+    for index in sorted(range(len(arrivals)), key=arrivals.__getitem__):
+        lane = free.setdefault(lanes[index], [0.0] * servers)
+        departures[index] = max(arrivals[index], heapq.heappop(lane)) + takes[index]
+        heapq.heappush(lane, departures[index])
+    return departures
 
 
 def _asked(arrivals: Sequence[float], calls_a_second: float, chance: random.Random) -> list[float]:
     """Return when each has its answer, if it asks the model at all. Slots are plenty beside the cores: the answer is
     waited for and not stood in line for, the right to ask is."""
-    asking = [place for place in range(len(arrivals)) if chance.random() < MODEL_CALLS]
-    may = _pass([arrivals[place] for place in asking], [0] * len(asking), 1, [1 / calls_a_second] * len(asking))
-    left = list(arrivals)
-    for place, moment in zip(asking, may, strict=True):
-        left[place] = moment + chance.lognormvariate(0, 0.4) * MODEL_SECONDS
-    return left
+    asking = [index for index in range(len(arrivals)) if chance.random() < MODEL_CALLS]
+    may = _pass([arrivals[index] for index in asking], [0] * len(asking), 1, [1 / calls_a_second] * len(asking))
+    departures = list(arrivals)
+    for index, moment in zip(asking, may, strict=True):
+        departures[index] = moment + chance.lognormvariate(0, 0.4) * MODEL_SECONDS
+    return departures
 
 
 def _synced(arrivals: Sequence[float], lanes: Sequence[int], takes: float) -> list[float]:
     """Return when each is there for good: all of a lane that wait when the disk begins to write are written with one
     sync."""
-    left = [0.0] * len(arrivals)
+    departures = [0.0] * len(arrivals)
     began: dict[int, float] = {}
-    for place in sorted(range(len(arrivals)), key=arrivals.__getitem__):
-        last = began.get(lanes[place], -takes)
-        if arrivals[place] > last:
-            began[lanes[place]] = last = max(arrivals[place], last + takes)
-        left[place] = last + takes
-    return left
+    for index in sorted(range(len(arrivals)), key=arrivals.__getitem__):
+        last = began.get(lanes[index], -takes)
+        if arrivals[index] > last:
+            began[lanes[index]] = last = max(arrivals[index], last + takes)
+        departures[index] = last + takes
+    return departures
 
 
 def p95(values: Sequence[float]) -> float:

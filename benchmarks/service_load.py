@@ -44,7 +44,7 @@ async def offered(
     cpu_before = cpu() if cpu else 0.0
     started = time.perf_counter()
 
-    async def one(number: int, moment: float) -> None:
+    async def ask_at(number: int, moment: float) -> None:
         nonlocal failed
         await asyncio.sleep(started + moment - time.perf_counter())
         try:
@@ -54,6 +54,6 @@ async def offered(
         milliseconds.append((time.perf_counter() - started - moment) * 1000)
         failed += not is_right
 
-    await asyncio.gather(*(one(number, moment) for number, moment in enumerate(due)))
+    await asyncio.gather(*(ask_at(number, moment) for number, moment in enumerate(due)))
     spent = (cpu() - cpu_before) * 1000 / len(due) if cpu else None
     return Row(who, what, rate, sorted(milliseconds), failed, spent)

@@ -113,12 +113,13 @@ def timed(actions: Sequence[Callable[[], object]], what: str) -> Times:
 def searched(store: Store, asked: dict[str, list[Ask]], least: dict[str, Times]) -> Iterator[list[str]]:
     """Return a row for each kind of search."""
     index = store.open()
-    for what, some in asked.items():
+    for kind, searches in asked.items():
         times = timed(
-            [partial(index.query, one.query, one.where, LIMIT) for one in some], f"searching {store.kind}: {what}"
+            [partial(index.query, search.query, search.where, LIMIT) for search in searches],
+            f"searching {store.kind}: {kind}",
         )
-        right = sum(one.is_answered_by(index) for one in some) / len(some)
-        yield _row(store.kind, what, times, f"{times.p50 / least[what].p50:.0f} x", f"{right:.0%}")
+        right = sum(search.is_answered_by(index) for search in searches) / len(searches)
+        yield _row(store.kind, kind, times, f"{times.p50 / least[kind].p50:.0f} x", f"{right:.0%}")
     index.close()
 
 
@@ -164,8 +165,8 @@ def main(
     sizes = Sizes(12_000, 200, 2_000) if small else Sizes(vectors, subjects, largest)
     single, queries = (400, 100) if small else (4_000, 500)
     asked = asks(sizes, queries)
-    least = {what: timed([one.exact for one in some], f"numpy: {what}") for what, some in asked.items()}
-    rows = [_row("numpy", what, times, "1 x", "100%") for what, times in least.items()]
+    least = {kind: timed([search.exact for search in searches], f"numpy: {kind}") for kind, searches in asked.items()}
+    rows = [_row("numpy", kind, times, "1 x", "100%") for kind, times in least.items()]
     written = []
     with ExitStack() as stack:
         base = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder)))

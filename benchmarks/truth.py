@@ -113,7 +113,7 @@ def main(
 ) -> None:
     """Count stale, double and missing facts, and measure speed and cost. Takes about six minutes with mem0."""
     world = make_world(users, seed=seed)
-    flights, times = ([int(one) for one in text.split(",")] for text in (in_flight, llm_ms))
+    flights, times = ([int(number) for number in text.split(",")] for text in (in_flight, llm_ms))
     planned = [Conditions(flight, ms / 1000) for ms in times for flight in flights]
     planned += [Conditions(flight, max(times) / 1000, faulty=True) for flight in sorted({flights[0], flights[-1]})]
     python = mem0_environment(environments, console) if mem0 else None
@@ -165,7 +165,9 @@ def _afterturn(world: World, conditions: Conditions, url: str, folder: Path, dat
     with ExitStack() as stack, Producer(settings) as producer:
         commands = [["worker", "--name", f"worker{number}@%h"] for number in range(workers)]
         commands.append(["beat"])
-        cpus = [stack.enter_context(running(["-m", "interfaces.cli", *one], dict(os.environ))) for one in commands]
+        cpus = [
+            stack.enter_context(running(["-m", "interfaces.cli", *command], dict(os.environ))) for command in commands
+        ]
         wait_for(lambda: len(celery.control.ping(timeout=0.5) or []) >= workers)
         since, started, before = datetime.now(UTC), time.monotonic(), sum(cpu() for cpu in cpus)
         for turn in turns:
@@ -223,10 +225,10 @@ def _mem0(world: World, conditions: Conditions, python: Path, folder: Path, data
     house = Path(benchmarks.__file__).parents[1]
     environment = {**os.environ, "PYTHONPATH": str(house), "MEM0_TELEMETRY": "False"}
     subprocess.run([python, "-m", "benchmarks.truth_mem0", job], env=environment, check=True, cwd=folder)
-    said = json.loads(result.read_text())
-    rows: Mapping[str, list[str]] = said["rows"]
+    answer = json.loads(result.read_text())
+    rows: Mapping[str, list[str]] = answer["rows"]
     calls = read_calls(folder / "calls.log")
-    cost = _Cost(said["seconds"], said["cpu"], sorted(said["lags"]), calls, said["lost"], said["raised"])
+    cost = _Cost(answer["seconds"], answer["cpu"], sorted(answer["lags"]), calls, answer["lost"], answer["raised"])
     return _run("mem0", world, conditions, cost, rows)
 
 

@@ -51,18 +51,18 @@ def _memories(prompt: str) -> dict[str, Any]:
     known: dict[str, str] = {}
     label = ""
     for line in prompt.splitlines():
-        if one := _KNOWN.match(line):
-            known[one["label"]] = json.loads(one["text"])
+        if known_line := _KNOWN.match(line):
+            known[known_line["label"]] = json.loads(known_line["text"])
         elif turn := _TURN.match(line):
             label = "" if "context only" in turn["about"] else turn["label"]
-        elif label and (said := _SAID.match(line)):
-            for evidence, summary in kept_of(json.loads(said["text"])):
+        elif label and (said_line := _SAID.match(line)):
+            for evidence, summary in kept_of(json.loads(said_line["text"])):
                 verdicts = {name: _verdict(text, summary) for name, text in known.items()}
-                before = [(one, _verdict(one["summary"], summary)) for one in told]
-                outdated = [one for one, verdict in before if verdict == "changed"]
+                before = [(earlier, _verdict(earlier["summary"], summary)) for earlier in told]
+                outdated = [earlier for earlier, verdict in before if verdict == "changed"]
                 if not outdated and "same" in (*verdicts.values(), *(verdict for _, verdict in before)):
                     continue
-                told = [one for one in told if one not in outdated]
+                told = [earlier for earlier in told if earlier not in outdated]
                 replaces = [name for name, verdict in verdicts.items() if verdict == "changed"]
                 told.append({"turn": label, "evidence": evidence, "summary": summary, "replaces": replaces})
     return {"memories": told}
@@ -74,9 +74,9 @@ def _verdicts(prompt: str) -> dict[str, Any]:
 
 
 def _verdict(known: str, new: str) -> str:
-    one, other = MEANING.get(known), MEANING.get(new)
-    if one is None or other is None or one[0] != other[0]:
+    meaning, other_meaning = MEANING.get(known), MEANING.get(new)
+    if meaning is None or other_meaning is None or meaning[0] != other_meaning[0]:
         return "different"
-    if one[1] == other[1]:
+    if meaning[1] == other_meaning[1]:
         return "same"
-    return "changed" if one[0] in _ONE_AT_A_TIME else "different"
+    return "changed" if meaning[0] in _ONE_AT_A_TIME else "different"

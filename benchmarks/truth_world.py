@@ -93,19 +93,19 @@ def _said(wordings: Sequence[tuple[str, str]], value: str, old: str, chance: ran
 
 def _woven(threads: list[list[str]], chance: random.Random) -> list[str]:
     """Return all threads in one, each in its own order."""
-    said = []
-    left = [list(thread) for thread in threads]
-    while left:
-        thread = chance.choice(left)
-        said.append(thread.pop(0))
-        left = [one for one in left if one]
-    return said
+    sayings = []
+    unfinished = [list(thread) for thread in threads]
+    while unfinished:
+        thread = chance.choice(unfinished)
+        sayings.append(thread.pop(0))
+        unfinished = [thread_left for thread_left in unfinished if thread_left]
+    return sayings
 
 
-def _joined(said: list[str], chance: random.Random) -> list[str]:
+def _joined(sayings: list[str], chance: random.Random) -> list[str]:
     """Return turns of some neighbouring sentences each."""
     turns: list[str] = []
-    for text in said:
+    for text in sayings:
         if turns and text in KEPT_OF and turns[-1] in KEPT_OF and chance.random() < _JOINED:
             turns[-1] = f"{turns[-1]} {text}"
         else:

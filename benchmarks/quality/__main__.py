@@ -88,17 +88,17 @@ def _pieces(part: str, data: Path, every: int) -> list[Piece]:
         return []
     if part == "locomo":
         asked = data_folder.questions(data)
-        said = groupby(data_folder.utterances(data), key=lambda one: one.conversation)
-        turns_of = {name: tuple(turns) for name, turns in said}
+        conversations = groupby(data_folder.utterances(data), key=lambda utterance: utterance.conversation)
+        turns_of = {name: tuple(turns) for name, turns in conversations}
         names = list(turns_of)
-        about = {name: tuple(one for one in asked if one.conversation == name) for name in names}
+        about = {name: tuple(question for question in asked if question.conversation == name) for name in names}
         others = dict(zip(names, [*names[1:], names[0]], strict=True))
         found = [Conversation(turns_of[name], about[name], about[others[name]]) for name in names]
-        return sorted(found, key=lambda one: -one.size)
+        return sorted(found, key=lambda piece: -piece.size)
     if part == "msc":
-        chats = [list(turns) for _, turns in groupby(data_folder.labelled(data), key=lambda one: one.conversation)]
-        some = _split(chats[::every], _CHATS_A_PIECE)
-        return [Chats(tuple(one for chat in piece for one in chat)) for piece in some]
+        chats = [list(turns) for _, turns in groupby(data_folder.labelled(data), key=lambda turn: turn.conversation)]
+        pieces = _split(chats[::every], _CHATS_A_PIECE)
+        return [Chats(tuple(turn for chat in piece for turn in chat)) for piece in pieces]
     if part == "pairs":
         return [Pairs(tuple(piece)) for piece in _split(data_folder.pairs(data)[::every], _PAIRS_A_PIECE)]
     sort = Attacks if part == "attack" else Secrets
@@ -112,9 +112,9 @@ def _split(rows: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 def _write(answers: dict[str, list[Answers]], out: Path) -> None:
     rows: dict[str, list[Row]] = {}
-    for some in answers.values():
-        for one in some:
-            for name, found in one.rows.items():
+    for answers_of_part in answers.values():
+        for answer in answers_of_part:
+            for name, found in answer.rows.items():
                 rows.setdefault(name, []).extend(found)
     for name in ("decisions", "ranked", "strange", "memories", "blocks", "pairs", "attack", "pii"):
         path = out / f"{name}.jsonl"
@@ -126,30 +126,33 @@ def _write(answers: dict[str, list[Answers]], out: Path) -> None:
 
 def _report(answers: dict[str, list[Answers]], data: Path, out: Path, *, kept: bool) -> None:
     if "locomo" in answers:
-        rankings = {row["qid"]: row["ranked"] for one in answers["locomo"] for row in one.rows["ranked"]}
+        rankings = {row["qid"]: row["ranked"] for answer in answers["locomo"] for row in answer.rows["ranked"]}
         console.print(recall_table(data_folder.questions(data), rankings))
-        own = {row["qid"]: row["evidence"] for one in answers["locomo"] for row in one.rows["ranked"]}
-        strange = [row["evidence"] for one in answers["locomo"] for row in one.rows["strange"]]
+        own = {row["qid"]: row["evidence"] for answer in answers["locomo"] for row in answer.rows["ranked"]}
+        strange = [row["evidence"] for answer in answers["locomo"] for row in answer.rows["strange"]]
         console.print(silence_table(data_folder.questions(data), rankings, own, strange))
-        blocks = [row for one in answers["locomo"] for row in one.rows["blocks"]]
-        told = [row for one in answers["locomo"] for row in one.rows["memories"]]
+        blocks = [row for answer in answers["locomo"] for row in answer.rows["blocks"]]
+        memories = [row for answer in answers["locomo"] for row in answer.rows["memories"]]
         console.print(budget_table(data_folder.questions(data), blocks))
-        console.print(cited_line(blocks, told, data_folder.utterances(data)))
-        console.print(fading_table(data_folder.questions(data), told))
+        console.print(cited_line(blocks, memories, data_folder.utterances(data)))
+        console.print(fading_table(data_folder.questions(data), memories))
     scores = scored(data, out)
     if scores is None:
         console.print(f"[yellow]No scores:[/yellow] {data} has no score.py; the answers are in {out}")
     else:
         (out / "scores.json").write_text(json.dumps(scores, indent=1), encoding="utf-8")
         console.print(goal_table(scores))
-    costs = {part: (_together(some), sum(one.memories for one in some)) for part, some in answers.items()}
+    costs = {
+        part: (_together(answers_of_part), sum(answer.memories for answer in answers_of_part))
+        for part, answers_of_part in answers.items()
+    }
     console.print(cost_table(costs, kept=kept))
 
 
 def _together(answers: Sequence[Answers]) -> Spent:
     total = Spent()
-    for one in answers:
-        total.add(one.spent)
+    for answer in answers:
+        total.add(answer.spent)
     return total
 
 

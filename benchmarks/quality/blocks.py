@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 def blocks_for(question: Question, subjects: Sequence[Subject], house: House) -> Row:
     """Return the turns of the memories that stand in a block of each budget, and the memories of one of them."""
-    turns = {memory.id: list(memory.source_turn_ids) for one in subjects for memory in house.memories(one)}
+    turns = {memory.id: list(memory.source_turn_ids) for subject in subjects for memory in house.memories(subject)}
     row: Row = {"qid": question.id, "turns": {}, "tokens": {}}
     for budget in BUDGETS:
         block = context_block(None, subjects, question.text, house.context, budget_tokens=budget, now=question.asked_at)
@@ -41,15 +41,15 @@ def blocks_for(question: Question, subjects: Sequence[Subject], house: House) ->
 
 def fading(memory: Memory, policy: Policy) -> list[int]:
     """Return the numbers of days without use after which a memory is still recalled."""
-    left = []
+    days_left = []
     for days in _IDLE_DAYS:
         now = memory.created_at + timedelta(days=days)
         state = DecayState(
             memory.status, memory.importance, memory.pinned, memory.legal_hold, memory.created_at, memory.updated_at
         )
         if fate(state, now, policy)[0] is Fate.KEEP:
-            left.append(days)
-    return left
+            days_left.append(days)
+    return days_left
 
 
 def borne_out(memory: Row, heard: Mapping[str, str], names: set[str]) -> float:
@@ -62,7 +62,9 @@ def borne_out(memory: Row, heard: Mapping[str, str], names: set[str]) -> float:
 
 def budget_table(questions: Sequence[Question], blocks: Sequence[Row]) -> Table:
     """Return the share of evidence turns in the blocks; adversarial questions have none."""
-    asked = {one.id: one for one in questions if one.evidence and one.category != "adversarial"}
+    asked = {
+        question.id: question for question in questions if question.evidence and question.category != "adversarial"
+    }
     found = [(asked[row["qid"]], row) for row in blocks if row["qid"] in asked]
     table = Table("budget", "evidence", "tokens", "memories", title="What a context block holds", title_justify="left")
     for budget in BUDGETS:
@@ -77,15 +79,15 @@ def budget_table(questions: Sequence[Question], blocks: Sequence[Row]) -> Table:
     return table
 
 
-def cited_line(blocks: Sequence[Row], memories: Sequence[Row], said: Sequence[Utterance]) -> str:
+def cited_line(blocks: Sequence[Row], memories: Sequence[Row], utterances: Sequence[Utterance]) -> str:
     """Say how many of the memories in blocks cite turns that bear out what they say."""
     heard: dict[str, dict[str, str]] = {}
     last: Utterance | None = None
-    for one in said:
-        before = last.text if last is not None and last.conversation == one.conversation else ""
-        heard.setdefault(one.conversation, {})[one.turn] = f"{before} {one.text}"
-        last = one
-    names = {name for one in said for name in stems(one.speaker)}
+    for utterance in utterances:
+        before = last.text if last is not None and last.conversation == utterance.conversation else ""
+        heard.setdefault(utterance.conversation, {})[utterance.turn] = f"{before} {utterance.text}"
+        last = utterance
+    names = {name for utterance in utterances for name in stems(utterance.speaker)}
     cited = {id_ for row in blocks for id_ in row["cited"]}
     shown = [(memory, heard[_conversation(memory)]) for memory in memories if memory["id"] in cited]
     known = sum(set(memory["turns"]) <= turns.keys() for memory, turns in shown)
@@ -97,7 +99,7 @@ def cited_line(blocks: Sequence[Row], memories: Sequence[Row], said: Sequence[Ut
 
 def fading_table(questions: Sequence[Question], memories: Sequence[Row]) -> Table:
     """Return what is recalled after so many days without use: of what answers a question, and of the rest."""
-    evidence = {(one.conversation, turn) for one in questions for turn in one.evidence}
+    evidence = {(question.conversation, turn) for question in questions for turn in question.evidence}
     active = [memory for memory in memories if memory["status"] == Status.ACTIVE]
     asked: list[Row] = []
     rest: list[Row] = []
@@ -108,7 +110,7 @@ def fading_table(questions: Sequence[Question], memories: Sequence[Row]) -> Tabl
         "days without use", f"of {len(asked):,} asked about", f"of {len(rest):,} others", title="What is still recalled"
     )
     for days in _IDLE_DAYS:
-        shares = [sum(days in memory["left"] for memory in some) / max(1, len(some)) for some in (asked, rest)]
+        shares = [sum(days in memory["left"] for memory in group) / max(1, len(group)) for group in (asked, rest)]
         table.add_row(str(days), *(f"{share:.1%}" for share in shares))
     return table
 

@@ -74,15 +74,15 @@ def goals_for(scores: Mapping[str, Any]) -> list[Goal]:
     """Return the goals, with one for each data set, source and kind that the scores have."""
     goals = list(_GOALS)
     for name in scores.get("pairs", {}):
-        source, _, what = name.partition("/")
-        if what == "contradictions_merged" and source in _NOT_MERGED:
+        source, _, measure = name.partition("/")
+        if measure == "contradictions_merged" and source in _NOT_MERGED:
             goals.append(Goal(f"{source} contradictions merged", ("pairs", name), 0.02, at_most=True))
-        elif what == "same" and source in _SAME_FACT:
+        elif measure == "same" and source in _SAME_FACT:
             goals.append(Goal(f"{source} same-fact F1", ("pairs", name, "f1"), 0.75))
     for name in scores.get("attack", {}):
-        source, _, what = name.partition("/")
-        limit = 0.05 if what == "attack_stored" else 0.03
-        goals.append(Goal(f"{source} {what.replace('_', ' ')}", ("attack", name, "rate"), limit, at_most=True))
+        source, _, measure = name.partition("/")
+        limit = 0.05 if measure == "attack_stored" else 0.03
+        goals.append(Goal(f"{source} {measure.replace('_', ' ')}", ("attack", name, "rate"), limit, at_most=True))
     goals += [
         Goal(f"{kind} leaked", ("pii", kind, "leaked"), 0.0, at_most=True)
         for kind in STRUCTURED
@@ -133,14 +133,14 @@ def recall_table(questions: Sequence[Question], rankings: Mapping[str, Sequence[
     asked = [q for q in questions if q.evidence and q.category != "adversarial" and q.id in rankings]
     for question in asked:
         groups[question.conversation].append(question)
-    for question in sorted(asked, key=lambda one: one.category):
+    for question in sorted(asked, key=lambda question: question.category):
         groups[question.category].append(question)
     table = Table(
         "evidence recall", "questions", *(f"@{k}" for k in AT), title="Where it is found", title_justify="left"
     )
-    for name, some in [*groups.items(), ("all", asked)]:
-        shares = [sum(recall(q, rankings[q.id], k) for q in some) / len(some) for k in AT]
-        table.add_row(name, f"{len(some):,}", *(f"{share:.1%}" for share in shares))
+    for name, questions_of_group in [*groups.items(), ("all", asked)]:
+        shares = [sum(recall(q, rankings[q.id], k) for q in questions_of_group) / len(questions_of_group) for k in AT]
+        table.add_row(name, f"{len(questions_of_group):,}", *(f"{share:.1%}" for share in shares))
     return table
 
 

@@ -64,38 +64,40 @@ class Conversation:
             for memory in house.memories(subject)
             for turn in memory.source_turn_ids
         }
-        decisions = [_decision(one.conversation, one.turn, kept.get(one.turn)) for one in self.said]
-        told = [row for subject in subjects.values() for row in _told(house.memories(subject), house)]
+        decisions = [
+            _decision(utterance.conversation, utterance.turn, kept.get(utterance.turn)) for utterance in self.said
+        ]
+        told_rows = [row for subject in subjects.values() for row in _told(house.memories(subject), house)]
         everybody = tuple(subjects.values())
         ranked = [self._answer(question, everybody, house) for question in self.asked]
         strange = [_evidence(question, everybody, house) for question in self.strange]
         blocks = [blocks_for(question, everybody, house) for question in self.asked]
         memories = sum(len(house.memories(subject, (Status.ACTIVE,))) for subject in subjects.values())
-        rows = {"decisions": decisions, "ranked": ranked, "strange": strange, "memories": told, "blocks": blocks}
+        rows = {"decisions": decisions, "ranked": ranked, "strange": strange, "memories": told_rows, "blocks": blocks}
         return Answers(rows, spent, memories)
 
     def speakers(self) -> list[str]:
-        return list(dict.fromkeys(one.speaker for one in self.said))
+        return list(dict.fromkeys(utterance.speaker for utterance in self.said))
 
     def heard_by(self, name: str, subject: Subject) -> Iterator[list[Turn]]:
         """Return the turns of one speaker, session by session.
 
         What the data has at one moment is one session, which begins then: each turn comes a minute after the other.
         """
-        for _, session in groupby(self.said, key=lambda one: one.when):
+        for _, session in groupby(self.said, key=lambda utterance: utterance.when):
             turns = []
             before: list[tuple[str | None, str]] = []
-            for place, one in enumerate(session):
-                if one.speaker != name:
-                    before.append((one.speaker, one.text))
+            for index, utterance in enumerate(session):
+                if utterance.speaker != name:
+                    before.append((utterance.speaker, utterance.text))
                     continue
                 turns.append(
                     Turn(
-                        turn_id=one.turn,
+                        turn_id=utterance.turn,
                         **subject_fields(subject),
-                        conversation_id=one.conversation,
-                        messages=messages(one.text, name=name, before=before),
-                        occurred_at=one.when + place * _BETWEEN_TURNS,
+                        conversation_id=utterance.conversation,
+                        messages=messages(utterance.text, name=name, before=before),
+                        occurred_at=utterance.when + index * _BETWEEN_TURNS,
                     )
                 )
                 before = []
@@ -108,7 +110,7 @@ class Conversation:
         )
         return {
             "qid": question.id,
-            "ranked": [list(one.memory.source_turn_ids) for one in found],
+            "ranked": [list(hit.memory.source_turn_ids) for hit in found],
             "evidence": _evidence(question, subjects, house)["evidence"],
         }
 
@@ -136,27 +138,27 @@ class Chats:
         with spending(len(self.said)) as spent:
             for (conversation, speaker), turns in self._by_speaker().items():
                 subject = subject_of("msc", conversation, speaker)
-                house.hear([self._turn(one, subject) for one in turns])
+                house.hear([self._turn(turn, subject) for turn in turns])
                 memories = house.memories(subject)
                 kept = {turn: memory.type for memory in memories for turn in memory.source_turn_ids}
                 answers.memories += sum(memory.status is Status.ACTIVE for memory in memories)
-                rows = [_decision(conversation, one.turn, kept.get(str(one.turn))) for one in turns]
+                rows = [_decision(conversation, turn.turn, kept.get(str(turn.turn))) for turn in turns]
                 answers.rows.setdefault("decisions", []).extend(rows)
         answers.spent = spent
         return answers
 
     def _by_speaker(self) -> dict[tuple[str, str], list[Labelled]]:
         found: dict[tuple[str, str], list[Labelled]] = {}
-        for one in self.said:
-            found.setdefault((one.conversation, one.speaker), []).append(one)
+        for turn in self.said:
+            found.setdefault((turn.conversation, turn.speaker), []).append(turn)
         return found
 
-    def _turn(self, one: Labelled, subject: Subject) -> Turn:
+    def _turn(self, turn: Labelled, subject: Subject) -> Turn:
         return Turn(
-            turn_id=str(one.turn),
+            turn_id=str(turn.turn),
             **subject_fields(subject),
-            conversation_id=one.conversation,
-            messages=messages(one.text, before=[(None, one.before)]),
+            conversation_id=turn.conversation,
+            messages=messages(turn.text, before=[(None, turn.before)]),
             occurred_at=_NOWHEN,
         )
 
