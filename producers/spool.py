@@ -165,7 +165,7 @@ class Spool:
     def rejected(self, limit: int) -> list[tuple[SpooledTurn, str]]:
         """Return up to `limit` of the rejected turns, oldest first, each with the reason."""
         rows = self._read("SELECT place, turn_id, body, reason FROM rejected ORDER BY place LIMIT ?", limit)
-        return [(SpooledTurn(place, turn_id, body), reason) for place, turn_id, body, reason in rows]
+        return [(SpooledTurn(position, turn_id, body), reason) for position, turn_id, body, reason in rows]
 
     def forget(self, rejected: Sequence[SpooledTurn]) -> None:
         """Drop rejected turns for good. Only the holder of `locked` may."""

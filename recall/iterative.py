@@ -141,7 +141,7 @@ def retrieve_in_rounds(
 
 def _note_costs(spent: Spending, subjects: Sequence[Subject], stores: Stores, now: datetime) -> None:
     """Write down what the model was asked for, in equal parts for the subjects; the answer is there without it."""
-    rows = [one.part(1 / len(subjects)) for one in spent.rows()]
+    rows = [spending.part(1 / len(subjects)) for spending in spent.rows()]
     try:
         for subject in subjects:
             stores.catalog.costs.note(subject, rows, now)

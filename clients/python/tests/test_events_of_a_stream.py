@@ -26,10 +26,10 @@ def written(events: list[Event], end: str) -> bytes:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_stream_that_comes_byte_by_byte_is_the_same(end: str) -> None:
-    said = [Event("1-0", "memory.created", {"summary": "å"}), Event("2-0", "memory.deleted", {})]
+    events = [Event("1-0", "memory.created", {"summary": "å"}), Event("2-0", "memory.deleted", {})]
     parser = Parser()
-    heard = [event for byte in written(said, end) + b"\n" for event in parser.feed(bytes([byte]))]
-    assert heard == said
+    heard = [event for byte in written(events, end) + b"\n" for event in parser.feed(bytes([byte]))]
+    assert heard == events
 
 
 @given(
@@ -38,8 +38,8 @@ def test_a_stream_that_comes_byte_by_byte_is_the_same(end: str) -> None:
 def test_events_are_the_same_however_the_stream_is_cut(
     payloads: list[dict[str, str]], end: str, data: st.DataObject
 ) -> None:
-    said = [Event(f"{number}-0", "memory.created", payload) for number, payload in enumerate(payloads)]
-    stream = written(said, end)
+    events = [Event(f"{number}-0", "memory.created", payload) for number, payload in enumerate(payloads)]
+    stream = written(events, end)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
     parser = Parser()
     heard = [
@@ -49,15 +49,15 @@ def test_events_are_the_same_however_the_stream_is_cut(
     ]
     # A lone CR at the end is an end only once something follows it.
     heard += list(parser.feed(b"\n"))
-    assert heard == said
+    assert heard == events
 
 
 def test_signs_that_unicode_ends_lines_with_are_part_of_what_was_said() -> None:
-    said = {"summary": "one\u2028two\u0085three\x0bfour"}
-    stream = f"id: 1\nevent: memory.created\ndata: {json.dumps(said, ensure_ascii=False)}\n\n".replace(
+    payload = {"summary": "one\u2028two\u0085three\x0bfour"}
+    stream = f"id: 1\nevent: memory.created\ndata: {json.dumps(payload, ensure_ascii=False)}\n\n".replace(
         "\x0b", "\\u000b"
     )
-    assert [event.data for event in Parser().feed(stream.encode())] == [said]
+    assert [event.data for event in Parser().feed(stream.encode())] == [payload]
 
 
 def test_data_over_several_lines_is_one_text() -> None:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 def test_it_needs_httpx_and_nothing_else() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert [one.split(">")[0] for one in project["dependencies"]] == ["httpx"]
+    assert [requirement.split(">")[0] for requirement in project["dependencies"]] == ["httpx"]
     assert (ROOT / "afterturn_client" / "py.typed").exists()
 
 
@@ -29,11 +29,11 @@ def test_to_import_it_loads_the_standard_library_alone() -> None:
     """httpx takes longer than all the rest, and comes with the first client."""
     asks = "import json, sys, afterturn_client; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    said = subprocess.run([sys.executable, "-c", asks], env=environment, capture_output=True, text=True, check=True)
+    finished = subprocess.run([sys.executable, "-c", asks], env=environment, capture_output=True, text=True, check=True)
     bare = subprocess.run(
         [sys.executable, "-c", asks.replace(", afterturn_client", "")], capture_output=True, text=True, check=True
     )
-    loaded = set(json.loads(said.stdout)) - set(json.loads(bare.stdout)) - sys.stdlib_module_names
+    loaded = set(json.loads(finished.stdout)) - set(json.loads(bare.stdout)) - sys.stdlib_module_names
     assert loaded == {"afterturn_client"}
 
 

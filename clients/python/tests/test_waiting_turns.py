@@ -38,8 +38,8 @@ from afterturn_client.turns import Written, turn_of
 PATIENCE_SECONDS = 20.0
 
 
-def a_turn(user: str, number: int, said: str = "I have cats.") -> Written:
-    return turn_of(user, [{"role": "user", "content": said}], turn_id=f"{user}-{number}")
+def a_turn(user: str, number: int, text: str = "I have cats.") -> Written:
+    return turn_of(user, [{"role": "user", "content": text}], turn_id=f"{user}-{number}")
 
 
 def put(spool: Spool, turn: Written) -> Accepted:
@@ -189,13 +189,13 @@ def test_totals_are_what_lies_in_it_whatever_was_done(tmp_path_factory: pytest.T
     @given(steps)
     def holds(done: list[tuple[str, int]]) -> None:
         with closing(open_spool(tmp_path_factory.mktemp("spool"))) as spool:
-            for what, number in done:
-                if what == "put":
+            for action, number in done:
+                if action == "put":
                     put(spool, a_turn("maya", number))
                 for turn in spool.oldest(1):
-                    if what == "sent":
+                    if action == "sent":
                         spool.sent([turn])
-                    if what == "reject":
+                    if action == "reject":
                         spool.reject(turn, "422")
             waiting, rejected = spool.oldest(100), spool.rejected(100)
             size = sum(len(turn.body) for turn in waiting) + sum(len(turn.body) for turn in rejected)
