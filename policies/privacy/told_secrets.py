@@ -38,6 +38,8 @@ _MONTH: Final = re.compile(
 """A month: "August"."""
 _RUN: Final = re.compile(r"[^\W\d_]+")
 """A word: "door"."""
+_POSSESSIVE: Final = re.compile(r"['’]s?\Z")
+"""The ending of a name of what is somebody's: "Maya92's"."""
 _FARTHEST: Final = max(seen.NEAR)
 _KINDS: Final = {kind: row for row, kind in enumerate(seen.KINDS)}
 
@@ -82,7 +84,7 @@ def find(text: str, *, words: bool = True, name: str = "") -> Iterator[Finding]:
     own = frozenset(name.lower().split())
     for at, (token, score) in enumerate(zip(tokens, scores(tokens).tolist(), strict=True)):
         least = LEAST_OF_A_WORD if token.kind == "word" else LEAST
-        if token.text.lower() in own or score <= least or _is_of_a_date(tokens, at):
+        if _POSSESSIVE.sub("", token.text.lower()) in own or score <= least or _is_of_a_date(tokens, at):
             continue
         if words or token.kind in ("number", "spoken"):
             yield Finding("told_secret", token.start, token.end, "[secret]", point=True)

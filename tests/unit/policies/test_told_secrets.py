@@ -82,9 +82,10 @@ def test_a_year_behind_a_month_is_no_secret() -> None:
     assert masked_in(said, POLICY) == ()
 
 
-def test_what_the_user_is_called_is_no_secret_though_it_looks_like_a_password() -> None:
-    said, name = "Bert-Anna107 loves red wine.", "Bert-Anna107"
-    assert [finding.start for finding in told_secrets.find(said)] == [0]
+@pytest.mark.parametrize("said", ["Bert-Anna107 loves red wine.", "For May, it's Bert-Anna107's book club pick."])
+def test_what_the_user_is_called_is_no_secret_though_it_looks_like_a_password(said: str) -> None:
+    name = "Bert-Anna107"
+    assert [finding.start for finding in told_secrets.find(said)] == [said.index(name)]
     assert screen(said, POLICY, is_summary=True, name=name).verdict is Verdict.ALLOW
 
 
