@@ -25,7 +25,7 @@ from sklearn.neural_network import MLPClassifier
 from benchmarks.quality.vectors import KeptVectors
 from stores.embedding import Embedder
 from stores.embedding.multilingual import CENTRE, MultilingualE5
-from stores.embedding.pair_reader import WEIGHTS, features_of
+from stores.embedding.pair_reader import WEIGHTS, PairReader, features_of
 
 _DATA: Final = Path(__file__).parent / "data"
 _OUT: Final = Path(__file__).parents[1] / "stores" / "embedding"
@@ -69,7 +69,7 @@ def main(
     vectors: Annotated[Path | None, typer.Option(help="Keep vectors in this file from run to run.")] = None,
     centre: Annotated[bool, typer.Option("--centre", help="Write the embedder's centre, and nothing else.")] = False,
 ) -> None:
-    """Fit on most authors, say how right it is on the others, and write the weights."""
+    """Fit on most authors, write the weights, and say how right what reads with them is on the others."""
     if centre:
         _write_centre()
         return
@@ -84,11 +84,11 @@ def main(
         judged[language] = [pair for row in rows[1::2] for pair in row]
     judged["languages"] = [pair for language in _LANGUAGES for pair in judged[language]]
     net = _fitted(learned, embedder)
+    np.savez_compressed(_OUT / WEIGHTS, **net._asdict())
+    reader = PairReader(embedder)
     for name, pairs in judged.items():
-        _report(name, _scores(net, _features(pairs, embedder)), np.array([pair.ends for pair in pairs]))
-    np.savez_compressed(
-        _OUT / WEIGHTS, inner=net.inner, inner_bias=net.inner_bias, outer=net.outer, outer_bias=net.outer_bias
-    )
+        scores = np.array(reader.endings([pair[:2] for pair in pairs]))
+        _report(name, scores, np.array([pair.ends for pair in pairs]))
 
 
 def _rows(file: Path) -> Iterator[list[Pair]]:
@@ -130,12 +130,7 @@ def _fitted(pairs: Sequence[Pair], embedder: Embedder) -> Net:
     return Net(inner.astype(np.float16), inner_bias.astype(np.float32), outer.astype(np.float32), outer_bias)
 
 
-def _scores(net: Net, features: Floats) -> Floats:
-    hidden = np.maximum(features @ net.inner.astype(np.float32) + net.inner_bias, 0)
-    return np.asarray(1.0 / (1.0 + np.exp(-(hidden @ net.outer + net.outer_bias))))
-
-
-def _report(name: str, scores: Floats, ends: NDArray[np.bool_]) -> None:
+def _report(name: str, scores: NDArray[np.float64], ends: NDArray[np.bool_]) -> None:
     rates = []
     for least in _CHANCES:
         called = scores >= least
