@@ -18,12 +18,15 @@ from memory.superseding import is_for_the_same, tolerance_of
 from policies.access import shared_labels
 from policies.dedup import Neighbour, decide, may_end, tells_news
 from policies.language.languages import ENGLISH
+from policies.language.wording import called
 from policies.replaced import as_told
 from schema import Candidate, Decision, DecisionAction, ForgetRequest, Memory, MemoryType
 from stores.index.base import Vector, Where
 
 _READ_BESIDE: Final = 4
 """How many near memories what may be a change is read beside."""
+READ_AS: Final = "Maya"
+"""The name under which every user is read: that of most of what the readers learned from."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +206,8 @@ def _with_endings(
     context: MemoryContext,
 ) -> list[Neighbour]:
     """Return the neighbours with how likely the candidate ends what each tells, of which `endings` were read already,
-    by summary; a language model says itself what ends."""
+    by summary; a language model says itself what ends. All users are read under one name: with another name the same
+    words would get other chances."""
     reader = context.cross_encoder if candidate.language == ENGLISH else context.pair_reader
     if reader is None or candidate.by_model:
         return list(near)
@@ -211,6 +215,7 @@ def _with_endings(
     may_be = (n for n in near if may_end(candidate, n, context.policy, name or "", tolerance))
     beside = {n.memory.id: n.memory.summary for n in islice(may_be, _READ_BESIDE)}
     unread = [summary for summary in beside.values() if summary not in endings]
-    read = reader.endings([(summary, candidate.summary) for summary in unread])
+    said = called(candidate.summary, name or "", READ_AS)
+    read = reader.endings([(called(summary, name or "", READ_AS), said) for summary in unread])
     known = {**endings, **dict(zip(unread, read, strict=True))}
     return [replace(n, ending=known[beside[n.memory.id]]) if n.memory.id in beside else n for n in near]

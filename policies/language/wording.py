@@ -147,6 +147,13 @@ def without_quotation(text: str) -> str:
     return quoted["words"] if quoted else text
 
 
+def called(text: str, name: str, stand_in: str) -> str:
+    """Return a text that names the user, or tells of "the user", as if they were called otherwise: what it says is then
+    the same whatever their name. A month is left alone where a date says that it is one: "3 May", "May 2026"."""
+    forms = (re.escape(form) for form in ("The user", "the user", name[:1].upper() + name[1:], name) if form)
+    return re.sub(rf"(?<!\w)(?<!\b\d )(?<!\b\d\d )(?:{'|'.join(forms)})(?!\w)(?! \d{{4}}\b)", stand_in, text)
+
+
 @lru_cache(maxsize=4_096)
 def read(text: str, name: str = "") -> Wording:
     """Take a sentence apart; of a quotation, the words said. Never raises; reads the first `MAX_CHARS` characters.
@@ -158,7 +165,7 @@ def read(text: str, name: str = "") -> Wording:
     text = _LOATHED.sub("hate", without_quotation(text))
     if name:
         # "Maya85" is no word and no number.
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", _NAMELESS, text)
+        text = called(text, name, _NAMELESS)
     tokens = _TOKEN.findall(text)
     lowered = [token.lower() for token in tokens]
     order: list[str] = []

@@ -26,6 +26,13 @@ OTHERS = [
     ("I drive an old Polo.", "My neighbour sold her Polo and has a Clio now."),
     ("I smoke a pack a day.", "My brother gave up smoking three weeks ago."),
 ]
+NAMES = ["Maya", "Anna36", "Bo", "Bartholomew", "Łucja", "李伟", "Will", "May", "Jean-Luc", "Dr. O'Neil"]
+NEAR_THE_THRESHOLD = [
+    ("I go swimming every Tuesday.", "No pool this week, they are repairing it."),
+    ("I go swimming every Tuesday.", "The pool has closed for good, so running it is."),
+    ("I work at Siemens.", "Back from the office party at Siemens, never again."),
+    ("I live in Lisbon.", "On 3 May I'm leaving Lisbon for the beach house, finally."),
+]
 
 
 def active(worker: Worker, user: str, *said: str) -> list[str]:
@@ -56,6 +63,20 @@ def test_without_the_model_that_reads_both_words_decide_alone(worker: Worker, an
 
     assert known != moved
     assert "Berlin" in moved
+
+
+@pytest.mark.parametrize(("before", "now"), NEAR_THE_THRESHOLD)
+def test_the_same_words_change_the_same_whatever_the_user_is_called(
+    worker: Worker, anna: str, before: str, now: str
+) -> None:
+    left = set()
+    for number, name in enumerate(NAMES):
+        user = f"{anna}-{number}"
+        for place, text in enumerate((before, now)):
+            worker.hear(user, text, first=place, messages=[{"role": "user", "name": name, "content": text}])
+        left.add(tuple(sorted((memory.said_at, memory.status) for memory in worker.known(subject(user), *Status))))
+
+    assert len(left) == 1
 
 
 class _Noting(CrossEncoder):
