@@ -121,10 +121,7 @@ def look_at_watched(stores: Stores, now: datetime, *, limit: int) -> int:
         grouped[watch.family, watch.subject].append(watch)
     disagreeing: list[Disagreement] = []
     for (family, subject), watches in grouped.items():
-        held = {
-            entry.key: entry.version
-            for entry in stores.index_of(family).fetch(subject, [watch.index_key for watch in watches])
-        }
+        held = stores.index_of(family).versions(subject, [watch.index_key for watch in watches])
         versions = stores.catalog.versions_of(family, [watch.id for watch in watches])
         looked = [
             Disagreement(family, subject, watch.id, watch.index_key, held.get(watch.index_key), versions.get(watch.id))
@@ -184,8 +181,8 @@ def _look(family: Family, subject: Subject, stores: Stores) -> set[Disagreement]
     hits = index.query(_anywhere(stores), Where(subject, statuses=()), _ALL)
     held = {hit.memory_id: (hit.key, hit.version) for hit in hits}
     # An index may find no more than so many: what it did not is asked for by its key.
-    missing = [key for id_, (key, _) in versions.items() if id_ not in held]
-    held |= {entry.memory_id: (entry.key, entry.version) for entry in index.fetch(subject, missing)}
+    missing = {key: id_ for id_, (key, _) in versions.items() if id_ not in held}
+    held |= {missing[key]: (key, version) for key, version in index.versions(subject, list(missing)).items()}
     waiting = {job.memory_id for job in stores.catalog.index_jobs(subject, limit=_ALL)}
     disagreeing = set()
     for id_ in (versions.keys() | held.keys()) - waiting:

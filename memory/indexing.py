@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from memory.selectors import text_of
@@ -19,6 +19,7 @@ from schema import Memory, Subject
 from stores.catalog import IndexJob
 from stores.failpoints import hit
 from stores.index.base import Entry, Family, Vector
+from stores.index.checks import outdated
 from stores.open import Stores
 
 _ALL = 10**9
@@ -40,9 +41,10 @@ def index(jobs: Sequence[IndexJob], stores: Stores, *, vectors: Mapping[uuid.UUI
         hit("before_index")
         if is_late(began, stores):
             continue
-        _tell(state, stores)
+        kept_out = _tell(state, stores)
         hit("after_index")
-        jobs = overtaken(jobs, state.versions, stores.catalog.mark_done(taken).versions)
+        now = stores.catalog.mark_done(unended(taken, kept_out)).versions
+        jobs = overtaken(jobs, state.versions, now)
 
 
 def index_all(subject: Subject, stores: Stores) -> None:
@@ -80,15 +82,19 @@ def drop_newer(family: Family, entries: Sequence[Entry], stores: Stores) -> None
     """Take out of an index what it has at newer versions than the catalog: of one that was restored from a backup, or
     that was written anew. What only we read at an older version stays, and an index that compares keeps it."""
     index_of_family = stores.index_of(family)
-    by_subject: dict[Subject, dict[uuid.UUID, Entry]] = defaultdict(dict)
-    for entry in entries:
-        by_subject[entry.subject][entry.key] = entry
-    for subject, of_subject in by_subject.items():
-        entries_there = index_of_family.fetch(subject, list(of_subject))
-        newer = [of_subject[there.key] for there in entries_there if there.version > of_subject[there.key].version]
-        now = stores.catalog.versions_of(family, [entry.memory_id for entry in newer])
-        if gone := [entry.key for entry in newer if now.get(entry.memory_id) == entry.version]:
-            index_of_family.delete(subject, gone)
+    older = outdated(entries, index_of_family.versions)
+    now = stores.catalog.versions_of(family, [entry.memory_id for entry in older])
+    gone: dict[Subject, list[uuid.UUID]] = defaultdict(list)
+    for entry in older:
+        if now.get(entry.memory_id) == entry.version:
+            gone[entry.subject].append(entry.key)
+    for subject, keys in gone.items():
+        index_of_family.delete(subject, keys)
+
+
+def unended(jobs: Sequence[IndexJob], kept_out: Set[uuid.UUID]) -> list[IndexJob]:
+    """Return the jobs as they may be ended: by nobody where the index kept out what it was told of a memory."""
+    return [replace(job, generation=None) if job.memory_id in kept_out else job for job in jobs]
 
 
 def overtaken(
@@ -131,10 +137,13 @@ def _read(jobs: Sequence[IndexJob], stores: Stores, ready: dict[tuple[uuid.UUID,
     return state
 
 
-def _tell(state: _State, stores: Stores) -> None:
+def _tell(state: _State, stores: Stores) -> set[uuid.UUID]:
+    """Tell the indexes, and return those of which they kept out what they were told: another told more meanwhile."""
+    kept_out: set[uuid.UUID] = set()
     for family, entries in state.entries.items():
         if entries:
             drop_newer(family, entries, stores)
-            stores.index_of(family).upsert(entries)
+            kept_out |= {entry.memory_id for entry in stores.index_of(family).upsert(entries)}
     for (family, subject), keys in state.gone.items():
         stores.index_of(family).delete(subject, keys)
+    return kept_out

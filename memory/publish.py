@@ -13,7 +13,7 @@ import structlog
 from memory.context import MemoryContext
 from memory.events import announce, take_back
 from memory.failures import is_transient
-from memory.indexing import index, is_late, overtaken
+from memory.indexing import index, is_late, overtaken, unended
 from memory.metrics import count_committed, count_searchable
 from memory.selectors import jobs_left, text_of, with_selectors
 from memory.spending import current_spending, spending_of_work
@@ -60,19 +60,22 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     count_committed(changes)
     jobs = changes.index_jobs()
     waiting = [job for job in jobs if in_catalog and job.action == "upsert" and job.memory_id not in vectors]
-    done = [job for job in jobs if job not in waiting]
+    told = [job for job in jobs if job not in waiting]
+    kept_out: set[uuid.UUID] = set()
     is_complete = False
     with _leaving_failures_to_the_sweep():
         if jobs and not in_catalog:
             with stage("index"):
-                _index(changes, _completed(vectors, changes, context), began, context)
+                kept_out = _index(changes, _completed(vectors, changes, context), began, context)
         if jobs:
             hit("after_index")
             count_searchable(changes)
         if jobs or event_ids:
             with stage("announce"):
-                versions = _announce(changes, event_ids, done, context)
-            index(overtaken(done, changes.versions(), versions), context)
+                versions = _announce(changes, event_ids, unended(told, kept_out), context)
+            # What was kept out is told by who first takes out what is newer: of a catalog that was restored since.
+            written = {id_: version for id_, version in changes.versions().items() if id_ not in kept_out}
+            index(overtaken(told, written, versions), context)
         index(jobs_left(changes, context), context)
         is_complete = not waiting
         if rows := spent.rows():
@@ -81,17 +84,22 @@ def publish(changes: Changes, vectors: Mapping[uuid.UUID, Vector], context: Memo
     return Published(tuple(event_ids), is_complete)
 
 
-def _index(changes: Changes, vectors: Mapping[uuid.UUID, Vector], began: float, context: MemoryContext) -> None:
+def _index(
+    changes: Changes, vectors: Mapping[uuid.UUID, Vector], began: float, context: MemoryContext
+) -> set[uuid.UUID]:
+    """Tell the indexes, and return those of which they kept out what they were told, and have a newer version."""
     hit("before_index")
     if is_late(began, context):
         index(changes.index_jobs(), context)
-        return
+        return set()
+    kept_out: set[uuid.UUID] = set()
     for family in Family:
         index_of_family = context.index_of(family)
         if entries := changes.entries(family, vectors):
-            index_of_family.upsert(entries)
+            kept_out |= {entry.memory_id for entry in index_of_family.upsert(entries)}
         if gone := changes.keys_gone(family):
             index_of_family.delete(changes.subject, gone)
+    return kept_out
 
 
 def _announce(

@@ -32,14 +32,17 @@ class GuardedIndex:
     def ensure(self, dimensions: int, metric: Metric, model: str) -> None:
         self._breaker.call(self._index.ensure, dimensions, metric, model)
 
-    def upsert(self, entries: Sequence[Entry]) -> None:
-        self._breaker.call(self._index.upsert, entries)
+    def upsert(self, entries: Sequence[Entry]) -> list[Entry]:
+        return self._breaker.call(self._index.upsert, entries)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         return self._breaker.call(self._index.query, vector, where, limit)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
         return self._breaker.call(self._index.fetch, subject, keys)
+
+    def versions(self, subject: Subject, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+        return self._breaker.call(self._index.versions, subject, keys)
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         self._breaker.call(self._index.delete, subject, keys)

@@ -182,10 +182,10 @@ class Index(Protocol):
         """
         ...
 
-    def upsert(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> list[Entry]:
         """Write entries by key; of several under one key the last stands. On return every process sees them. Where it
         fails, what was written before stays, and may be written again. Where the store can compare, an entry of a newer
-        version stays as it is.
+        version stays as it is: returns those that it kept out.
 
         Raises:
             ValueError: a vector is not of unit length or not as wide as `ensure` said.
@@ -202,6 +202,10 @@ class Index(Protocol):
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
         """Return the subject's entries under these keys, in no order; keys that are not there are left out."""
+        ...
+
+    def versions(self, subject: Subject, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+        """Return the versions of the subject's entries under these keys, by key: as `fetch`, without the vectors."""
         ...
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
@@ -223,7 +227,8 @@ class TransactionalIndex(Protocol):
     def write_in_transaction(
         self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]
     ) -> None:
-        """Write entries by key, and remove those under the keys of `gone`, in a transaction that is under way."""
+        """Write entries by key, and remove those under the keys of `gone`, in a transaction that is under way. What is
+        there of a newer version is of a catalog that is no more, and is written over."""
         ...
 
 

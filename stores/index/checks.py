@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
 
+from schema import Subject
 from schema.errors import IndexMismatch
-from stores.index.base import Vector
+from stores.index.base import Entry, Vector
 
 T = TypeVar("T")
 REQUEST_BYTES = 16 * 1024 * 1024
@@ -81,3 +84,14 @@ def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 def entries_a_request(most: int, dimensions: int, bytes_of_a_number: int) -> int:
     """Return how many entries one request carries: `most`, or as many as `REQUEST_BYTES` hold, and one at least."""
     return max(1, min(most, REQUEST_BYTES // (dimensions * bytes_of_a_number + _BYTES_OF_A_DOCUMENT)))
+
+
+def outdated(
+    entries: Sequence[Entry], versions: Callable[[Subject, Sequence[uuid.UUID]], Mapping[uuid.UUID, int]]
+) -> list[Entry]:
+    """Return those entries of which newer versions are there: `versions` reads a subject's, as `Index.versions`."""
+    keys: dict[Subject, set[uuid.UUID]] = defaultdict(set)
+    for entry in entries:
+        keys[entry.subject].add(entry.key)
+    there = {subject: versions(subject, list(of_subject)) for subject, of_subject in keys.items()}
+    return [entry for entry in entries if there[entry.subject].get(entry.key, 0) > entry.version]

@@ -46,14 +46,17 @@ class LazyIndex:
         """Do as the index does; so do the others."""
         self.opened.ensure(dimensions, metric, model)
 
-    def upsert(self, entries: Sequence[Entry]) -> None:
-        self.opened.upsert(entries)
+    def upsert(self, entries: Sequence[Entry]) -> list[Entry]:
+        return self.opened.upsert(entries)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         return self.opened.query(vector, where, limit)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
         return self.opened.fetch(subject, keys)
+
+    def versions(self, subject: Subject, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+        return self.opened.versions(subject, keys)
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         self.opened.delete(subject, keys)

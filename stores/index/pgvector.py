@@ -24,6 +24,7 @@ from sqlalchemy import (
     and_,
     func,
     select,
+    true,
 )
 from sqlalchemy import Uuid as Id
 from sqlalchemy import or_ as any_of
@@ -32,7 +33,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from schema import Kind, MemoryType, Seen, Status, Subject, Visibility
 from schema.health import HealthCheck
 from stores.index.base import Entry, Hit, Metric, Vector, Where
-from stores.index.checks import batched, checked, checked_limit, must_be_ready, refuse_another
+from stores.index.checks import batched, checked, checked_limit, must_be_ready, outdated, refuse_another
 from stores.index.pgvector_health import check_health
 from stores.index.pgvector_schema import large_subjects, make, optimize
 from stores.index.snapshot import FILTERS, LABELS
@@ -101,11 +102,13 @@ class PgvectorIndex:
         self._dimensions = dimensions
         self._large = large_subjects(self._engine, self._table)
 
-    def upsert(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> list[Entry]:
         """Write as any index does, in one transaction."""
         if entries:
+            is_older = self._table.c.version <= insert(self._table).excluded.version
             with self._engine.begin() as connection:
-                self.write_in_transaction(connection, entries, ())
+                self._write(connection, entries, is_older)
+        return outdated(entries, self.versions)
 
     def write_in_transaction(
         self, connection: Connection, entries: Sequence[Entry], gone: Sequence[tuple[Subject, uuid.UUID]]
@@ -117,15 +120,17 @@ class PgvectorIndex:
         """
         table = self._table
         if entries:
-            # In one order, so that two writers of the same entries wait for each other rather than deadlock.
-            rows = sorted(
-                (self._row(entry) for entry in entries), key=lambda row: (row["tenant_id"], row["subject_id"])
-            )
-            connection.execute(self._upsert_statement(), rows)
+            # Whatever is newer there was told by a catalog that is no more: this one has just written its newest.
+            self._write(connection, entries, true())
         for subject in {subject for subject, _ in gone}:
             keys = [key for whose, key in gone if whose == subject]
             for batch in batched(keys, _KEYS_AT_A_TIME):
                 connection.execute(table.delete().where(_of(table, subject), table.c.key.in_(batch)))
+
+    def _write(self, connection: Connection, entries: Sequence[Entry], over: ColumnElement[bool]) -> None:
+        # In one order, so that two writers of the same entries wait for each other rather than deadlock.
+        rows = sorted((self._row(entry) for entry in entries), key=lambda row: (row["tenant_id"], row["subject_id"]))
+        connection.execute(self._upsert_statement(over), rows)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         """Return as any index does; exact within a subject that has no graph."""
@@ -158,6 +163,18 @@ class PgvectorIndex:
                 for batch in batched(keys, _KEYS_AT_A_TIME)
                 for row in connection.execute(select(table).where(_of(table, subject), table.c.key.in_(batch)))
             ]
+
+    def versions(self, subject: Subject, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+        table = self._table
+        must_be_ready(self._dimensions)
+        with self._reader.connect() as connection:
+            return {
+                row.key: row.version
+                for batch in batched(keys, _KEYS_AT_A_TIME)
+                for row in connection.execute(
+                    select(table.c.key, table.c.version).where(_of(table, subject), table.c.key.in_(batch))
+                )
+            }
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         must_be_ready(self._dimensions)
@@ -201,15 +218,14 @@ class PgvectorIndex:
             "vector": checked(entry.vector, self._dimensions),
         }
 
-    def _upsert_statement(self) -> Any:
+    def _upsert_statement(self, over: ColumnElement[bool]) -> Any:
         table = self._table
         statement = insert(table)
         written = {column.name: statement.excluded[column.name] for column in table.columns if not column.primary_key}
         # What is the same is not written again: a dead row of 1.7 KB each time, for nothing.
         differs = any_of(*(table.c[name].is_distinct_from(value) for name, value in written.items()))
-        is_older = table.c.version <= statement.excluded.version
         return statement.on_conflict_do_update(
-            index_elements=list(table.primary_key), set_=written, where=is_older & differs
+            index_elements=list(table.primary_key), set_=written, where=over & differs
         )
 
 

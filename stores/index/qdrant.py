@@ -27,6 +27,7 @@ from stores.index.checks import (
     checked_limit,
     entries_a_request,
     must_be_ready,
+    outdated,
     refuse_another,
 )
 from stores.index.document import alternatives, conditions, from_document, to_document
@@ -81,7 +82,8 @@ class QdrantIndex:
             self._ask(self._client.create_payload_index, field_name=field, field_schema=_INDEXED[field], wait=True)
         self._dimensions = dimensions
 
-    def upsert(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Write as any index does; the server does not say what its filter kept, so that it is asked."""
         last = {point.id: (entry.version, point) for entry, point in ((entry, self._point(entry)) for entry in entries)}
         by_version: dict[int, list[models.PointStruct]] = {}
         for version, point in last.values():
@@ -90,6 +92,7 @@ class QdrantIndex:
         for version, points in by_version.items():
             for batch in batched(points, size):
                 self._ask(self._client.upsert, points=batch, update_filter=_older(version), wait=True)
+        return outdated(entries, self.versions)
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         unit_vector = checked(vector, self._dimensions).tolist()
@@ -119,6 +122,16 @@ class QdrantIndex:
             for batch in batched(_ids(subject, keys), AT_A_TIME)
             for point in self._ask(self._client.retrieve, ids=batch, with_payload=True, with_vectors=True)
         ]
+
+    def versions(self, subject: Subject, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+        must_be_ready(self._dimensions)
+        named = ["key", "version"]
+        stored = [
+            point.payload or {}
+            for batch in batched(_ids(subject, keys), AT_A_TIME)
+            for point in self._ask(self._client.retrieve, ids=batch, with_payload=named, with_vectors=False)
+        ]
+        return {uuid.UUID(payload["key"]): payload.get("version", 0) for payload in stored}
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         must_be_ready(self._dimensions)

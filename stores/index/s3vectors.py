@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -86,11 +87,13 @@ class S3VectorsIndex:
             refuse_another(f"the index {self._name} in the bucket {self._bucket}", self._found(), required)
         self._dimensions = dimensions
 
-    def upsert(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Write as any index does: the service cannot compare, and keeps nothing out."""
         rows = list({row["key"]: row for row in map(self._row, entries)}.values())
         size = entries_a_request(PUT_AT_A_TIME, self._dimensions, BYTES_OF_A_NUMBER_IN_JSON)
         for batch in batched(rows, size):
             self._asked(self._client.put_vectors, **self._place, vectors=batch)
+        return []
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         """Return as any index does, but approximately."""
@@ -116,17 +119,15 @@ class S3VectorsIndex:
         return first_of(hits, limit)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        must_be_ready(self._dimensions)
-        entries: list[Entry] = []
-        for batch in batched(_names(subject, keys), GET_AT_A_TIME):
-            answer: Any = self._asked(
-                self._client.get_vectors, **self._place, keys=batch, returnData=True, returnMetadata=True
-            )
-            entries.extend(
-                from_json(row["metadata"][_DOCUMENT], np.asarray(row["data"]["float32"], dtype=np.float32))
-                for row in answer["vectors"]
-            )
-        return entries
+        return [
+            from_json(row["metadata"][_DOCUMENT], np.asarray(row["data"]["float32"], dtype=np.float32))
+            for row in self._read(subject, keys, with_vectors=True)
+        ]
+
+    def versions(self, subject: Subject, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+        rows = self._read(subject, keys, with_vectors=False)
+        documents = [json.loads(row["metadata"][_DOCUMENT]) for row in rows]
+        return {uuid.UUID(document["key"]): document.get("version", 0) for document in documents}
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         must_be_ready(self._dimensions)
@@ -180,6 +181,16 @@ class S3VectorsIndex:
 
     def close(self) -> None:
         self._client.close()
+
+    def _read(self, subject: Subject, keys: Sequence[uuid.UUID], *, with_vectors: bool) -> list[Any]:
+        must_be_ready(self._dimensions)
+        rows: list[Any] = []
+        for batch in batched(_names(subject, keys), GET_AT_A_TIME):
+            answer = self._asked(
+                self._client.get_vectors, **self._place, keys=batch, returnData=with_vectors, returnMetadata=True
+            )
+            rows += answer["vectors"]
+        return rows
 
     def _found(self) -> dict[str, str]:
         try:

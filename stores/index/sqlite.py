@@ -92,12 +92,15 @@ class SqliteIndex:
         self._dimensions = dimensions
         self._made_for = (dimensions, metric, model)
 
-    def upsert(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> list[Entry]:
         """Write as any index does, in one transaction a file and subject."""
-        rows = sorted(((e.subject.key, self._stored(e)) for e in entries), key=lambda pair: pair[0])
-        for subject, pairs in groupby(rows, key=lambda pair: pair[0]):
+        kept_out: list[Entry] = []
+        for subject, of_subject in groupby(sorted(entries, key=_subject_key), key=_subject_key):
+            written = [(entry, self._stored(entry)) for entry in of_subject]
             with self._shard(subject).write() as connection:
-                _write(connection, subject, [row for _, row in pairs])
+                there = _write(connection, subject, [row for _, row in written])
+            kept_out += [entry for entry, row in written if there.get(row.key, 0) > row.version]
+        return kept_out
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         checked_limit(limit)
@@ -135,6 +138,11 @@ class SqliteIndex:
                 rows = _rows(connection, f"subject = ? AND key IN ({marks})", (subject.key, *batch))
                 entries.extend(_entry(subject, row) for row in rows)
         return entries
+
+    def versions(self, subject: Subject, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+        with self._shard(subject.key).read() as connection:
+            there = _versions(connection, subject.key, [key.bytes for key in keys])
+        return {uuid.UUID(bytes=key): version for key, version in there.items()}
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         with self._shard(subject.key).write() as connection:
@@ -229,15 +237,15 @@ def _next_mark(connection: sqlite3.Connection, subject: str) -> int:
     return max(time.time_ns(), last[0] + 1 if last else 0)
 
 
-def _write(connection: sqlite3.Connection, subject: str, rows: Sequence[Row]) -> None:
+def _subject_key(entry: Entry) -> str:
+    return entry.subject.key
+
+
+def _write(connection: sqlite3.Connection, subject: str, rows: Sequence[Row]) -> dict[bytes, int]:
+    """Write rows of a subject, and return the versions that were there, by key."""
     mark = _next_mark(connection, subject)
     keys = list({row.key for row in rows})
-    there = 0
-    for batch in batched(keys, _KEYS_AT_A_TIME):
-        marks = ", ".join("?" * len(batch))
-        there += connection.execute(
-            f"SELECT COUNT(*) FROM entries WHERE subject = ? AND key IN ({marks})", (subject, *batch)
-        ).fetchone()[0]
+    there = _versions(connection, subject, keys)
     written = connection.executemany(
         _UPSERT,
         [(subject, r.key, r.memory_id, *r.labels, r.created_at, r.tags, r.vector, r.version, mark) for r in rows],
@@ -246,8 +254,19 @@ def _write(connection: sqlite3.Connection, subject: str, rows: Sequence[Row]) ->
         connection.execute(
             "INSERT INTO subjects (subject, changed, removed, entries) VALUES (?1, ?2, ?2, ?3)"
             " ON CONFLICT (subject) DO UPDATE SET changed = ?2, entries = entries + ?3",
-            (subject, mark, len(keys) - there),
+            (subject, mark, len(keys) - len(there)),
         )
+    return there
+
+
+def _versions(connection: sqlite3.Connection, subject: str, keys: Sequence[bytes]) -> dict[bytes, int]:
+    there: dict[bytes, int] = {}
+    for batch in batched(keys, _KEYS_AT_A_TIME):
+        marks = ", ".join("?" * len(batch))
+        there |= connection.execute(
+            f"SELECT key, version FROM entries WHERE subject = ? AND key IN ({marks})", (subject, *batch)
+        ).fetchall()
+    return there
 
 
 def _rows(connection: sqlite3.Connection, condition: str, values: Sequence[str | int | bytes]) -> Iterator[Row]:

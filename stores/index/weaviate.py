@@ -64,7 +64,8 @@ class WeaviateIndex:
         refuse_another(f"the collection {self._name} in Weaviate", self._made_for(self._config()), required)
         self._dimensions = dimensions
 
-    def upsert(self, entries: Sequence[Entry]) -> None:
+    def upsert(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Write as any index does: the server cannot compare, and keeps nothing out."""
         by_subject: dict[Subject, dict[uuid.UUID, DataObject[dict[str, Any], None]]] = {}
         for entry in entries:
             by_subject.setdefault(entry.subject, {})[entry.key] = self._object(entry)
@@ -78,6 +79,7 @@ class WeaviateIndex:
                         f"Weaviate did not take {len(errors)} of {len(batch)} entries; its log says why: look at its "
                         "disk and memory"
                     )
+        return []
 
     def query(self, vector: Vector, where: Where, limit: int) -> list[Hit]:
         """Return as any index does, of 10,000 hits at the most."""
@@ -104,25 +106,16 @@ class WeaviateIndex:
         return ranked(ask, checked_limit(limit), _MOST)
 
     def fetch(self, subject: Subject, keys: Sequence[uuid.UUID]) -> list[Entry]:
-        must_be_ready(self._dimensions)
+        return [
+            from_json(str(stored.properties[DOCUMENT]), np.asarray(stored.vector["default"], dtype=np.float32))
+            for stored in self._read(subject, keys, include_vector=True)
+        ]
 
-        def read(objects: Objects) -> list[Entry]:
-            pages = [
-                objects.query.fetch_objects(
-                    filters=Filter.by_id().contains_any(list(batch)),
-                    limit=len(batch),
-                    include_vector=True,
-                    return_properties=[DOCUMENT],
-                ).objects
-                for batch in batched(list(dict.fromkeys(keys)), AT_A_TIME)
-            ]
-            return [
-                from_json(str(stored.properties[DOCUMENT]), np.asarray(stored.vector["default"], dtype=np.float32))
-                for part in pages
-                for stored in part
-            ]
-
-        return self._ask_for(subject, read) or []
+    def versions(self, subject: Subject, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+        documents = [
+            json.loads(str(stored.properties[DOCUMENT])) for stored in self._read(subject, keys, include_vector=False)
+        ]
+        return {uuid.UUID(document["key"]): document.get("version", 0) for document in documents}
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
         must_be_ready(self._dimensions)
@@ -198,6 +191,23 @@ class WeaviateIndex:
         # The dot product of unit vectors is their cosine.
         distance = index.distance_metric.value
         return made_for | {"metric": "cosine" if distance in {"cosine", "dot"} else distance}
+
+    def _read(self, subject: Subject, keys: Sequence[uuid.UUID], *, include_vector: bool) -> list[Any]:
+        must_be_ready(self._dimensions)
+
+        def read(objects: Objects) -> list[Any]:
+            pages = [
+                objects.query.fetch_objects(
+                    filters=Filter.by_id().contains_any(list(batch)),
+                    limit=len(batch),
+                    include_vector=include_vector,
+                    return_properties=[DOCUMENT],
+                ).objects
+                for batch in batched(list(dict.fromkeys(keys)), AT_A_TIME)
+            ]
+            return [stored for part in pages for stored in part]
+
+        return self._ask_for(subject, read) or []
 
     def _object(self, entry: Entry) -> DataObject[dict[str, Any], None]:
         properties = {DOCUMENT: to_json(entry)} | digests(entry)

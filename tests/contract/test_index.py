@@ -69,6 +69,15 @@ def test_a_hit_says_at_which_version_its_memory_was_written_last(index: Index) -
     assert {hit.key.int: hit.version for hit in index.query(unit(1), Where(ANA), 5)} == {1: 4, 2: 0}
 
 
+def test_the_versions_of_a_subjects_entries_are_read_by_their_keys(index: Index) -> None:
+    index.upsert([replace(entry(number=1), version=3), entry(number=2), replace(entry(BEN, number=3), version=4)])
+
+    keys = [uuid.UUID(int=number) for number in (1, 2, 3, 4)]
+    assert index.versions(ANA, keys) == {keys[0]: 3, keys[1]: 0}
+    assert index.versions(BEN, keys) == {keys[2]: 4}
+    assert index.versions(ANA, []) == {}
+
+
 def test_writing_the_same_again_changes_nothing(index: Index) -> None:
     entries = [entry(number=n, vector=unit(1, n)) for n in range(3)]
     index.upsert(entries)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, Engine, make_url, text
 
-from schema import Subject
+from schema import Status, Subject
 from schema.errors import CatalogUnavailable, ConcurrentChange
 from stores.catalog import Catalog, Changes
 from stores.catalog.engine import create_catalog_engine
@@ -67,6 +67,18 @@ def test_a_memory_and_its_vector_are_written_together_and_leave_no_job(engine: E
     catalog.commit(Changes(subject=ANNA, at=NOW, deleted=(memory,)))
     assert index.count() == 0
     assert catalog.index_jobs() == []
+
+
+def test_vectors_that_are_ahead_of_a_restored_catalog_are_as_its_next_transaction_says(engine: Engine) -> None:
+    index = made(engine)
+    memory = a_memory()
+    ahead = memory.model_copy(update={"version": memory.version + 4, "status": Status.ARCHIVED})
+    index.upsert([Entry.of(ahead, unit(1))])
+
+    Catalog(engine, index).commit(changes(), {memory.id: unit(1)})
+
+    [stored] = index.fetch(ANNA, [memory.index_key])
+    assert (stored.status, stored.version) == (memory.status, memory.version)
 
 
 def test_a_table_that_an_older_afterturn_made_is_read_and_written(engine: Engine) -> None:

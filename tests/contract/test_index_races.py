@@ -113,9 +113,10 @@ def test_whoever_stalled_until_another_may_have_taken_its_job_reads_again_before
     told: list[Entry] = []
     upsert = type(worker.context.index).upsert
 
-    def recorded(own: Any, entries: Sequence[Entry]) -> None:
+    def recorded(own: Any, entries: Sequence[Entry]) -> list[Entry]:
         told.extend(entries)
-        upsert(own, entries)
+        kept_out: list[Entry] = upsert(own, entries)
+        return kept_out
 
     def stalls(point: str) -> None:
         if point == "before_index" and not clock.now:

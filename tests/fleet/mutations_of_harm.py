@@ -141,6 +141,13 @@ HARM: Final = (
         ("tests/contract/test_index_versions.py", "-k", "can_compare and sqlite"),
     ),
     Mutation(
+        "a job is ended though the index kept out what it was told",
+        "memory/publish.py",
+        "unended(told, kept_out)",
+        "told",
+        ("tests/contract/test_index_versions.py", "-k", "leaves_a_job and sqlite"),
+    ),
+    Mutation(
         "no look for what the index of documents lost",
         "memory/agreement.py",
         "for family in families_in_use(context))",
