@@ -43,6 +43,23 @@ _SAYS: Final = words(
     "claims claimed reply replies replied answer answers answered announce announces announced whisper "
     "whispers whispered"
 )
+_THINKS: Final = words(
+    "think thinks thought believe believes believed assume assumes assumed insist insists insisted suspect suspects "
+    "suspected guess guesses guessed reckon reckons reckoned figure figures figured suppose supposes supposed fear "
+    "fears feared imply implies implied suggest suggests suggested"
+)
+_FEIGNS: Final = words(
+    "dream dreams dreamt dreamed imagine imagines imagined imagining fantasise fantasised fantasize fantasized pretend "
+    "pretends pretended pretending lie lies lied lying joke jokes joked joking bluff bluffed hallucinate hallucinated"
+)
+_EXPERT: Final = words(
+    "doctor doctors dr gp nurse dentist specialist consultant surgeon allergist cardiologist dermatologist oncologist "
+    "neurologist psychiatrist psychologist therapist midwife optician pharmacist physio lab test tests result results "
+    "scan biopsy bloodwork diagnosis court judge lawyer notary"
+)
+"""Who tells with knowledge what is so of somebody: "the doctor says that I am well"."""
+_INSIDE: Final = frozenset({"ccomp", "xcomp", "acl", "relcl", "prep", "pobj", "dobj"})
+"""Links of a part of a clause to the verb of whose clause it is a part."""
 ONLY_PAST: Final = words(
     "arose ate awoke became began bent bit bled blew bought bred broke brought built burnt came caught chose "
     "clung crept dealt did drank dreamt drew drove dug fed fell felt fled flew flung forbade forgave forgot "
@@ -151,24 +168,41 @@ def is_of_speaker(parsed: Parsed, index: int | None) -> bool:
     )
 
 
-def is_told_by_another(parsed: Parsed) -> bool:
-    """Return whether all that a sentence says in the first person hangs on what another says: "her status says I live
-    here", not "the doctor says that I am well"."""
+def is_not_vouched_for(parsed: Parsed) -> bool:
+    """Return whether all that a sentence says in the first person hangs on what another says or thinks, or on what the
+    speaker dreamt or made up, or nearly was so: "her status says I live here", "I dreamt that I live here", not "the
+    doctor says that I am well"."""
     spoken = [c for c in clauses(parsed) if c.owns_subject and is_of_speaker(parsed, c.subject)]
-    return bool(spoken) and all(_hangs_on_another(parsed, c.head) for c in spoken)
+    hanging = {c.head: _hangs_on(parsed, c.head) for c in spoken}
+    feigned = {says for says in hanging.values() if says in hanging}
+    return bool(spoken) and all(
+        hanging[c.head] is not None or c.head in feigned or _is_nearly(parsed, c.head) for c in spoken
+    )
 
 
-def _hangs_on_another(parsed: Parsed, index: int) -> bool:
+def _hangs_on(parsed: Parsed, index: int) -> int | None:
+    """Return the verb on which a clause hangs and by which nobody says that it is so, None where it hangs on none."""
     tokens = parsed.tokens
     while tokens[index].dep in ("conj", "parataxis") and tokens[index].head != index:
         index = tokens[index].head
     says = tokens[index].head
-    if tokens[index].dep != "ccomp" or tokens[says].lower not in _SAYS:
-        return False
-    if any(tokens[child].dep == "mark" for child in parsed.children(index)):
-        return False
+    inside = index
+    while tokens[inside].dep in _INSIDE and tokens[inside].head != inside:
+        inside = tokens[inside].head
+        if tokens[inside].lower in _FEIGNS:
+            return inside
     by = clause_of(parsed, says).subject
-    return by is not None and not is_of_speaker(parsed, by)
+    if tokens[index].dep != "ccomp" or by is None or is_of_speaker(parsed, by):
+        return None
+    if tokens[says].lower in _THINKS:
+        return says
+    is_told = any(tokens[child].dep == "mark" for child in parsed.children(index))
+    return says if tokens[says].lower in _SAYS and not (is_told and tokens[by].lower in _EXPERT) else None
+
+
+def _is_nearly(parsed: Parsed, index: int) -> bool:
+    """Return whether what a clause tells nearly was so, and was not: "I almost moved"."""
+    return any(parsed.tokens[c].lower in ("almost", "nearly") for c in parsed.children(index) if c < index)
 
 
 def _top(tokens: tuple[Token, ...], index: int, root: int) -> bool:

@@ -66,7 +66,7 @@ WORK: Final = (
     Mutation(
         "what hangs on another's verb of saying is the user's own",
         "worker/extract/statement.py",
-        " or (u.part is not None and is_told_by_another(u.part))",
+        " or (u.part is not None and is_not_vouched_for(u.part))",
         "",
         ("tests/contract/test_others_words.py",),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from policies.language.clauses import is_told_by_another
+from policies.language.clauses import is_not_vouched_for
 from policies.language.people import Person
 from policies.language.tellable import may_be_told
 from worker.extract.utterances import Asked, Utterance
@@ -37,8 +37,8 @@ class Statement:
 
     @property
     def is_of_others(self) -> bool:
-        """Return whether it is somebody else's words, repeated or told."""
-        return any(u.of_others or (u.part is not None and is_told_by_another(u.part)) for u in self.utterances)
+        """Return whether it is somebody else's words, repeated or told, or what nobody says is so."""
+        return any(u.of_others or (u.part is not None and is_not_vouched_for(u.part)) for u in self.utterances)
 
     @property
     def last(self) -> Utterance:
