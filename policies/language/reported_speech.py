@@ -83,13 +83,17 @@ def _given(text: str) -> tuple[Place, ...]:
     """Return the same of a bounded text; kept, as a message is read several times on its way."""
     places = []
     until = 0
+    asked = _asked_for_at(text)
     for sentence in _sentences(text, 0):
         if sentence.start() < until:
             continue
         begin = _given_from(sentence)
-        if begin is None:
+        if begin is not None:
+            end = _given_to(text, begin)
+        elif sentence.end() < asked and _row("given", "asked_after", "opens").match(sentence.group().lstrip()):
+            begin, end = sentence.end(), asked
+        else:
             continue
-        end = _given_to(text, begin)
         if _WORD.search(text, begin, end):
             places.append((begin, end))
         until = end
@@ -213,6 +217,12 @@ def _given_from(sentence: re.Match[str]) -> int | None:
     if quoted is None and any(_row("given", "after_sentence").match(head, begin) for begin in begins):
         return sentence.end()
     return None
+
+
+def _asked_for_at(text: str) -> int:
+    """Return where a sentence begins that asks for work on what stands before it, 0 where none does."""
+    form = _row("given", "asked_after")
+    return next((s.start() for s in _sentences(text, 0) if form.match(s.group().lstrip())), 0)
 
 
 def _given_to(text: str, begin: int) -> int:
