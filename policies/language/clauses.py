@@ -50,7 +50,8 @@ _THINKS: Final = words(
 )
 _FEIGNS: Final = words(
     "dream dreams dreamt dreamed imagine imagines imagined imagining fantasise fantasised fantasize fantasized pretend "
-    "pretends pretended pretending lie lies lied lying joke jokes joked joking bluff bluffed hallucinate hallucinated"
+    "pretends pretended pretending lie lies lied lying joke jokes joked joking claim claims claimed bluff bluffed "
+    "hallucinate hallucinated"
 )
 _EXPERT: Final = words(
     "doctor doctors dr gp nurse dentist specialist consultant surgeon allergist cardiologist dermatologist oncologist "

@@ -16,7 +16,7 @@ _LAUGHTER: Final = re.compile(
 """How one laughs: "ha ha", "hehe", "lol"; "he" by itself is somebody."""
 _KIDDING: Final = re.compile(
     r"\W*(?:(?:no|nah|nope|ha+h?a*|lol|ok|okay),? )?(?:i'?m |i am |i was )?(?:just |only |obviously |of course )?"
-    r"(?:kidding|joking|jk)(?:,? (?:of course|obviously|ha+h?a*|lol))?\W*",
+    r"(?:kidding|joking|jk|april fools?)(?:,? (?:of course|obviously|ha+h?a*|lol))?\W*",
     re.IGNORECASE,
 )
 """How one says that what one said was a joke: "Just kidding."."""
