@@ -45,8 +45,7 @@ _SAYS: Final = words(
 )
 _THINKS: Final = words(
     "think thinks thought believe believes believed assume assumes assumed insist insists insisted suspect suspects "
-    "suspected guess guesses guessed reckon reckons reckoned figure figures figured suppose supposes supposed fear "
-    "fears feared imply implies implied suggest suggests suggested"
+    "suspected guess guesses guessed reckon reckons reckoned figure figures figured"
 )
 _FEIGNS: Final = words(
     "dream dreams dreamt dreamed imagine imagines imagined imagining fantasise fantasised fantasize fantasized pretend "
@@ -193,12 +192,11 @@ def _hangs_on(parsed: Parsed, index: int) -> int | None:
         if tokens[inside].lower in _FEIGNS:
             return inside
     by = clause_of(parsed, says).subject
-    if tokens[index].dep != "ccomp" or by is None or is_of_speaker(parsed, by):
+    if tokens[index].dep != "ccomp" or by is None or is_of_speaker(parsed, by) or tokens[by].lower == "you":
         return None
-    if tokens[says].lower in _THINKS:
-        return says
+    verb, knows = tokens[says].lower, tokens[by].lower in _EXPERT
     is_told = any(tokens[child].dep == "mark" for child in parsed.children(index))
-    return says if tokens[says].lower in _SAYS and not (is_told and tokens[by].lower in _EXPERT) else None
+    return says if (verb in _SAYS and not (knows and is_told)) or (verb in _THINKS and not knows) else None
 
 
 def _is_nearly(parsed: Parsed, index: int) -> bool:

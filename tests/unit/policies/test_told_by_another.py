@@ -42,6 +42,8 @@ def test_words_that_hang_on_anothers_are_told_by_another(said: str) -> None:
         "I dreamt of Hull, and now I live there.",
         "My blood test says that I have anaemia.",
         "My wife knows I moved to Hull.",
+        "The nurse reckons I'm allergic to the plasters.",
+        "Do you think I live in Hull?",
         "I almost forgot, I moved to Hull.",
         "I told my boss that I'm pregnant.",
         "I've lived in Hull for almost ten years.",
