@@ -79,7 +79,9 @@ def forget_user(
             check_files, [text for text in texts if not any(text in kept_text for kept_text in still)]
         )
         proof.left["files"] = len(file_names)
-        proof.notes += [f"the words still stand in {name}" for name in file_names]
+        proof.notes += [
+            f"the words still stand in {name}, of this user or of another who said the same" for name in file_names
+        ]
     _print(proof, as_json=as_json)
     if not proof.is_clean:
         raise typer.Exit(1)

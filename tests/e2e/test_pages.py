@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from schema import Capability
+from schema.control_characters import CONTROL_CHARACTERS
 from tests.e2e.service import Served
 
 _TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
@@ -120,6 +121,16 @@ def test_a_memory_that_looks_like_markup_is_text(me: httpx.Client, backend: http
     for path in ("/me", f"/me/memories/{id_}"):
         assert "<script>alert" not in me.get(path).text
         assert "<script>alert(1)</script>" in unescape(me.get(path).text)
+
+
+def test_what_turns_the_direction_of_text_or_a_terminal_is_not_on_a_page(
+    me: httpx.Client, backend: httpx.Client, user: str
+) -> None:
+    id_ = remember(backend, user, "Anna likes\t\x1b[2J cats \u202eand\u2066 dogs.")
+    for path in ("/me", f"/me/memories/{id_}"):
+        page = me.get(path).text
+        assert not CONTROL_CHARACTERS.search(page)
+        assert "Anna likes [2J cats and dogs." in page
 
 
 def test_a_person_corrects_a_memory_and_is_told_when_somebody_else_did_meanwhile(

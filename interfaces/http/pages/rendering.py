@@ -20,6 +20,7 @@ import interfaces.http.pages.wording as wording
 from interfaces.http.pages.addresses import as_path
 from interfaces.http.pages.language import gettext, language, marked, ngettext
 from interfaces.http.pages.sessions import Session, StaffSession
+from schema.control_characters import without_control_characters
 
 CSP: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -160,4 +161,4 @@ def page(
         "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
     }
-    return HTMLResponse(html, code, headers=headers)
+    return HTMLResponse(without_control_characters(html), code, headers=headers)
