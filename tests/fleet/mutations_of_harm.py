@@ -92,6 +92,13 @@ HARM: Final = (
         ("tests/unit/test_output.py",),
     ),
     Mutation(
+        "what a user typed turns the words of a page",
+        "interfaces/http/pages/rendering.py",
+        "HTMLResponse(without_control_characters(html)",
+        "HTMLResponse((html)",
+        ("tests/e2e/test_pages.py", "-k", "turns_the_direction"),
+    ),
+    Mutation(
         "a traceback in the logs repeats what was said",
         "worker/logs.py",
         "+ type(error).__name__)",

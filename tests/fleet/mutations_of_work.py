@@ -71,6 +71,13 @@ WORK: Final = (
         ("tests/contract/test_others_words.py",),
     ),
     Mutation(
+        "what was dreamt or made up is so",
+        "policies/language/clauses.py",
+        "if tokens[inside].lower in _FEIGNS:",
+        "if False:",
+        ("tests/contract/test_others_words.py", "-k", "hearsay"),
+    ),
+    Mutation(
         "a secret that its summary does not call one is kept",
         "memory/screening.py",
         "        elif any(secret in kept.summary.lower() for secret in hidden[item.turn_id]):\n",
@@ -245,6 +252,20 @@ WORK: Final = (
         "    index(jobs, context)\n",
         "",
         ("tests/fleet/test_failpoints.py", "-k", "after_commit"),
+    ),
+    Mutation(
+        "two moves share one log of what was written meanwhile",
+        "stores/catalog/reindex_jobs.py",
+        "if job.index != index), None):",
+        "if False), None):",
+        ("tests/contract/test_moving.py", "-k", "of_two_moves"),
+    ),
+    Mutation(
+        "a failure that passes ends a process for good",
+        "schema/errors.py",
+        "return 1 if isinstance(failure, Transient)",
+        "return 2 if isinstance(failure, Transient)",
+        ("tests/unit/test_errors.py",),
     ),
     Mutation(
         "a job is ended by whoever told the index last",
