@@ -67,7 +67,8 @@ class Draft:
     hidden: dict[str, set[str]] = field(default_factory=dict)
     """Names of other people that are left out of what is kept of a turn, by its id."""
     gone: dict[str, list[str]] = field(default_factory=dict)
-    """The summaries of memories that were removed, by the ids of the turns that they came of."""
+    """The summaries of memories that were removed, or are on a blocked topic, by the ids of the turns that they came
+    of."""
     reduced: dict[str, Turn] = field(default_factory=dict)
     """Raw turns of the catalog as they stay for the sake of other memories."""
     preferred: dict[Preference, None] = field(default_factory=dict)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from memory.blocked_topics import likely_about
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.metrics import SCREENINGS
@@ -83,9 +84,9 @@ def screened(
             continue
         if item.turn_id in preferences.withheld:
             continue
-        labels = (*item.tags, item.category)
         topics = preferences.topics(item.turn_id)
         name = turn.user_name() or draft.name or ""
+        labels = (*item.tags, item.category, *_blocked(item, topics, name, draft, context))
         screening = screen(
             item.summary, context.policy, blocked_topics=topics, labels=labels, is_summary=True, name=name
         )
@@ -107,6 +108,17 @@ def screened(
                 queue_for_review(shown, Asker.SCREENING, _PLANTED, draft, context, origin)
         elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
             yield without_privileges(candidate)
+
+
+def _blocked(
+    candidate: Candidate, topics: Sequence[str], name: str, draft: Draft, context: MemoryContext
+) -> tuple[str, ...]:
+    """Return the blocked topics that a candidate is likely about; its raw turn does not tell it then either, where
+    something else in it is kept."""
+    likely = likely_about(candidate.summary, topics, context.embedder, name)
+    if likely:
+        draft.gone.setdefault(candidate.turn_id, []).append(candidate.summary)
+    return likely
 
 
 def _behind(candidate: Candidate, turns: Mapping[str, Turn]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from policies.language import wording
+from policies.language.life_topics import life_topics_named
 from policies.privacy.sensitive import is_of, kind_called
 
 BLANK: Final = "[blocked]"
@@ -37,6 +38,14 @@ def named_in(text: str) -> tuple[str, ...]:
 def is_everything(topic: str) -> bool:
     """Return whether a topic is the user as a whole."""
     return topic in _ONESELF
+
+
+def life_topics_blocked(topic: str) -> frozenset[str]:
+    """Return the everyday topics that a topic names as a whole: "job" is work."""
+    words = wording.read(topic).words
+    return life_topics_named(
+        [word for word in topic.lower().split() if wording.content(word.removesuffix("'s")) in words], is_whole=False
+    )
 
 
 def is_about(text: str, topics: Iterable[str], labels: Sequence[str] = ()) -> bool:

@@ -232,3 +232,13 @@ def test_a_change_between_reading_and_writing_counts(
         set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW, etags={read.etag})
     assert worker.context.catalog.preferences.of(whose) == Preferences(consent="granted", blocked_topics=("health",))
     assert set_preferences(whose, [WITHDRAWN], worker.context, by="dora", now=NOW).consent == "withdrawn"
+
+
+def test_nothing_of_an_everyday_topic_that_is_blocked_is_kept_in_any_byte_though_it_lacks_its_word(
+    alone: Worker, anna: str
+) -> None:
+    alone.hear(anna, "Don't remember anything about my job.")
+    alone.hear(anna, "I'm a nurse at Kestrel Clinic. My cat is called Biscuit.", first=1)
+    assert ["Biscuit" in memory.summary for memory in alone.known(subject(anna))] == [True]
+    assert "Kestrel" not in alone.everywhere(subject(anna))
+    assert [name for name, held in alone.files().items() if b"Kestrel" in held] == []
