@@ -12,8 +12,11 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.memories import family, remove
 from memory.indexing import indexed_vectors
-from policies.forgetting import Known, Meant, left_of, meant_by, pieces_of
+from policies.forgetting import Known, Meant, Shares, left_of, meant_by, pieces_of
 from policies.language.attributes import attribute_shares
+from policies.language.heads import EMBEDDER
+from policies.language.life_topic_head import life_topic_chances
+from policies.wish_words import life_topics_meant
 from schema import AuditAction, EventName, ForgetRequest, Memory, Review, Status
 from stores.index.base import Vector
 
@@ -100,7 +103,7 @@ def _looked_through(
         if memory.status in FORGETTABLE
         and (not request.just_said or (memory.conversation_id == conversation_id and memory.status in _SHOWN))
     ]
-    items = _known(memories, vector, draft, context)
+    items = _known(memories, request, vector, draft, context)
     name = draft.name or ""
     return (
         memories,
@@ -164,20 +167,33 @@ def _named(request: ForgetRequest, memories: Sequence[Memory]) -> Meant:
     return Meant(perhaps=places) if request.doubtful else Meant(surely=places)
 
 
-def _known(memories: Sequence[Memory], vector: Vector, draft: Draft, context: MemoryContext) -> list[Known]:
-    """Return the memories with their cosines to a request and the attributes that they speak of."""
+def _known(
+    memories: Sequence[Memory], request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext
+) -> list[Known]:
+    """Return the memories with their cosines to a request, the attributes that they speak of, and the topics where the
+    request names one as a whole and the embedder is the one that the head has learned from."""
+    name = draft.name or ""
+    reads_topics = context.embedder.name == EMBEDDER and bool(life_topics_meant(request, name))
+
+    def topics_of(text: str, text_vector: Vector) -> Shares | None:
+        return life_topic_chances(text, text_vector, name) if reads_topics else None
+
     vectors: Mapping[uuid.UUID, Vector] = {
         **indexed_vectors([memory for memory in memories if memory.id not in draft.vectors], context),
         **draft.vectors,
     }
     prototypes = prototypes_of(context.embedder)
     items = [
-        Known(memory, float(memory_vector @ vector), attribute_shares(memory_vector, prototypes))
+        Known(
+            memory,
+            float(memory_vector @ vector),
+            attribute_shares(memory_vector, prototypes),
+            topics=topics_of(memory.summary, memory_vector),
+        )
         if (memory_vector := vectors.get(memory.id)) is not None
         else Known(memory)
         for memory in memories
     ]
-    name = draft.name or ""
     pieces = {index: cut for index, item in enumerate(items) if len(cut := pieces_of(item.memory.summary, name)) > 1}
     near = sorted(pieces, key=lambda index: -(items[index].similarity or 0.0))[:_TAKEN_APART]
     texts = [text for index in near for text in pieces[index]]
@@ -190,6 +206,7 @@ def _known(memories: Sequence[Memory], vector: Vector, draft: Draft, context: Me
                     items[index].memory.model_copy(update={"summary": text}),
                     float(embedded[text] @ vector),
                     attribute_shares(embedded[text], prototypes),
+                    topics=topics_of(text, embedded[text]),
                 )
                 for text in pieces[index]
             ),

@@ -42,6 +42,7 @@ from stores.plugin import needs_extra
 with needs_extra("fleet", "producers.hot_path"):
     import structlog
 
+    from memory.blocked_topics import likely_about
     from memory.context import MemoryContext
     from memory.draft import Draft
     from memory.forget import hide_meant
@@ -270,6 +271,7 @@ class HotPath:
                 ordinal=ordinal,
                 what=(order.object_text or "all that was just said")[:600],
                 scope=order.scope,
+                whole=order.whole,
                 just_said=order.reaches_back and order.scope != "all",
                 said_at=turn.occurred_at,
             )
@@ -333,6 +335,7 @@ def _may_be_noted(candidate: Candidate, turn: Turn, spoken: str, topics: Sequenc
             screen(text, context.policy, blocked_topics=topics).verdict is Verdict.ALLOW
             for text in (spoken, candidate.summary)
         )
+        and not likely_about(candidate.summary, topics, context.embedder, *own)
         and not is_prompt(spoken)
         and not any(any(planted.find(name)) for name in names)
         and not told_of(candidate, own)

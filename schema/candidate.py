@@ -86,13 +86,14 @@ class ForgetRequest(Value):
     `scope` is "all" where all that is known is meant; `known` are memories that the extractor says are meant; of what
     is `doubtful` nothing is erased: it is hidden, and a person asked. `attribute` and `entity` say what is meant of
     whom. `just_said` means what came of the turn before it in its conversation; `said_at` is when it was asked for,
-    `said_on` the day on which it was told that is meant.
+    `said_on` the day on which it was told that is meant. `whole` says that all about the thing is meant.
     """
 
     turn_id: Identifier
     ordinal: Annotated[int, Field(ge=0)]
     what: Summary
     scope: Literal["thing", "all"] = "thing"
+    whole: bool = False
     known: tuple[uuid.UUID, ...] = ()
     doubtful: bool = False
     just_said: bool = False

@@ -15,6 +15,7 @@ from typing import Final, Literal
 from policies.language.heads import Judgement, judge
 from policies.language.intents import Forms, forms_of
 from policies.language.languages import ENGLISH, language_of
+from policies.language.life_topics import says_whole
 from policies.language.reported_speech import (
     Place,
     asks_for_writing,
@@ -109,6 +110,8 @@ class Order:
     """True where its form goes on behind what it is about, so that nothing after that belongs to it."""
     of_conversation: bool = False
     """True where it is about all of the conversation in which it stands: "don't save this chat"."""
+    whole: bool = False
+    """True where all about the thing is meant: "everything about my job"."""
 
 
 def orders_of(text: str, before: str = "", language: str | None = None) -> tuple[Order, ...]:
@@ -267,7 +270,9 @@ def _by_head(sentence: str, offset: int, text: str, judgement: Judgement, forms:
             return Order("forget", "", True, "thing", doubt, offset, offset + len(sentence))
         cut = forms.next_clause.search(words)
         about = _without_lead((words[: cut.start()] if cut and cut.start() else words).strip(), forms)
-    return Order(judgement.intent, about, False, "thing", doubt, offset, offset + len(sentence))
+    return Order(
+        judgement.intent, about, False, "thing", doubt, offset, offset + len(sentence), whole=says_whole(words)
+    )
 
 
 def names_by_pronoun(sentence: str) -> bool:
@@ -350,7 +355,9 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
         return Order(intent, "", points_back, scope, False, start, end, of_conversation=of_conversation)
     about = bare if intent in _OF_A_THING else object_text
     closed = intent == "forget" and bool(forms.closing.search(match.group()[last:]))
-    return Order(intent, about or object_text, False, "thing", False, start, end, closed=closed)
+    return Order(
+        intent, about or object_text, False, "thing", False, start, end, closed=closed, whole=says_whole(match.group())
+    )
 
 
 def about_of(text: str, language: str) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from policies.authority import SOURCE_CONFIDENCE
+from policies.language.life_topics import says_whole
 from policies.language.orders import Order, orders_of
 from policies.language.reading.attributes import USER
 from policies.language.stems import comparable, stems
@@ -268,6 +269,7 @@ class Reading:
             ordinal=0,
             what=forgetting.what[:MAX_SUMMARY_CHARS],
             scope="all" if everything else "thing",
+            whole=says_whole(forgetting.evidence),
             known=known_ids,
             doubtful=not named and bool(forget_orders) and all(order.doubtful for order in forget_orders),
         )

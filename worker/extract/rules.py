@@ -121,13 +121,13 @@ class RulesExtractor:
     def _forgetting(self, forgetting: Forgetting, name: str, ordinal: int) -> ForgetRequest:
         object_text: str | None = None
         if forgetting.utterance.language == ENGLISH and not forgetting.is_all and not forgetting.is_just_said:
-            (parsed,) = language.parse([forgetting.text])
-            object_text = narrated(parsed, Narrator(name))
+            object_text = narrated(language.parse([forgetting.text])[0], Narrator(name))
         return ForgetRequest(
             turn_id=forgetting.utterance.turn.turn_id,
             ordinal=ordinal,
             what=_sentence(object_text or forgetting.text).rstrip("."),
             scope="all" if forgetting.is_all else "thing",
+            whole=forgetting.is_whole,
             doubtful=forgetting.is_doubtful,
             just_said=forgetting.is_just_said,
             said_at=forgetting.utterance.turn.occurred_at,

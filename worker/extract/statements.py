@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from policies.admission import is_own_news
-from policies.forgetting import names_nothing
 from policies.language.annotation import offsets_of
 from policies.language.clauses import Mood, main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clause
@@ -18,6 +17,7 @@ from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.splitting import statements_in, without_request
 from policies.language.tellable import may_be_told, speaks_of_self
+from policies.wish_words import names_nothing
 from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
@@ -296,7 +296,9 @@ def _obey(
         back = order.reaches_back or (
             order.intent == "forget" and order.scope != "all" and names_nothing(order.object_text)
         )
-        ordered = _reaching_back(utterance, order, statements, before) if back else _ordered(utterance, order)
+        ordered = (
+            _reaching_back(utterance, order, statements, before) if back else _ordered(utterance, order, statements)
+        )
         if ordered is not None:
             statements.append(ordered)
             before = None
@@ -350,10 +352,10 @@ def _order_within(order: Order) -> Order | None:
     return inner if inner is not None and inner.intent in _KEEPING and inner.sure and inner.object_text else None
 
 
-def _ordered(utterance: Utterance, order: Order) -> Statement | Forgetting | None:
-    """Return what an order asks to be kept or forgotten, None if that is nothing."""
+def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -> Statement | Forgetting | None:
+    """Return what an order asks to be kept or forgotten, None if that is nothing; `taken` is what came before it."""
     if order.intent == "forget":
-        return forgetting_named(utterance, order)
+        return forgetting_named(utterance, order, taken[-1:])
     if not order.object_text:
         return None
     if (inner := _order_within(order)) is not None:

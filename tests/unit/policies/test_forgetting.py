@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.forgetting import Known, bare, left_of, meant_by, pieces_of
+from policies.forgetting import Known, left_of, meant_by, pieces_of
+from policies.wish_words import bare, life_topics_meant, names_nothing
 from schema import Entity, ForgetRequest
 from tests.unit.policies.builders import POLICY, memory
 
@@ -157,3 +158,77 @@ def test_somebody_with_a_name_is_meant_by_what_they_are_called_too() -> None:
 )
 def test_a_whole_sentence_is_cut_to_the_words_that_name_something(what: str, named: str) -> None:
     assert bare(what) == named
+
+
+def of_topics(summary: str, **chances: float) -> Known:
+    return Known(memory(summary=summary), 0.2, {}, topics=chances)
+
+
+def test_a_wish_that_names_a_topic_as_a_whole_means_what_is_surely_of_it_and_hides_what_may_be() -> None:
+    items = [
+        of_topics("Maya is a nurse at St Mary's.", work=0.95),
+        of_topics("Maya is at the depot on Mondays.", work=0.4),
+        of_topics("Maya has a koi pond.", work=0.02),
+    ]
+    meant = meant_by(wish("my job", whole=True), items, POLICY, "Maya")
+    assert (meant.surely, meant.perhaps) == ((0,), (1,))
+
+
+def test_a_wish_that_names_one_thing_of_a_topic_means_only_that() -> None:
+    items = [
+        of_topics("Maya broke up with Sam.", love=0.99),
+        of_topics("Maya was married for eleven years.", love=0.95),
+    ]
+    assert meant_by(wish("Maya broke up with Sam"), items, POLICY, "Maya").surely == (0,)
+
+
+def test_what_is_told_of_somebody_else_is_not_of_the_users_topic() -> None:
+    items = [of_topics("Maya's wife is a nurse.", work=0.9), of_topics("Maya's boss is called Sheila.", work=0.9)]
+    meant = meant_by(wish("my work", whole=True), items, POLICY, "Maya")
+    assert (meant.surely, meant.perhaps) == ((1,), ())
+
+
+def test_where_somebody_is_named_nothing_of_a_topic_is_sure() -> None:
+    named = memory(summary="Sheila sings at work.", entities=(Entity(text="Sheila", type="PERSON"),))
+    meant = meant_by(wish("my work"), [Known(named, 0.2, {}, topics={"work": 0.9})], POLICY, "Maya")
+    assert (meant.surely, meant.perhaps) == ((), (0,))
+
+
+def test_a_topic_that_is_other_people_means_what_is_told_of_them() -> None:
+    items = [of_topics("Maya's son Theo is four.", children=0.97), of_topics("Maya sails.", children=0.01)]
+    assert meant_by(wish("my kids", whole=True), items, POLICY, "Maya").surely == (0,)
+
+
+def test_of_a_doubtful_wish_that_names_a_topic_nothing_is_surely_meant() -> None:
+    items = [of_topics("Maya owes the bank 8,000.", money=0.95)]
+    meant = meant_by(wish("my finances", doubtful=True), items, POLICY, "Maya")
+    assert (meant.surely, meant.perhaps) == ((), (0,))
+
+
+@pytest.mark.parametrize(
+    ("what", "whole", "topics"),
+    [
+        ("my health stuff", False, {"health"}),
+        ("all my medical data", False, {"health"}),
+        ("my mental health", False, {"mind"}),
+        ("my love life", False, {"love"}),
+        ("diet and weight stuff", True, {"food", "looks"}),
+        ("my car", False, set()),
+        ("my car", True, {"vehicles"}),
+        ("my salary", True, set()),
+        ("my old job", False, set()),
+        ("my brother's job", True, set()),
+        ("Maya travels", False, set()),
+        ("that I cook", False, set()),
+    ],
+)
+def test_a_wish_names_a_topic_where_its_words_say_nothing_else(what: str, whole: bool, topics: set[str]) -> None:
+    assert life_topics_meant(wish(what, whole=whole), "Maya") == topics
+
+
+@pytest.mark.parametrize(
+    ("words", "nothing"),
+    [("what you heard", True), ("the hearing", False), ("my savings", False), ("these things", True)],
+)
+def test_a_thing_that_is_called_by_a_form_of_an_idle_word_is_named(words: str, nothing: bool) -> None:
+    assert names_nothing(words) is nothing
