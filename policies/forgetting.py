@@ -46,10 +46,11 @@ _PIECES: Final = re.compile(
 """Where a summary that tells several things may be cut: between clauses with a subject of their own,
 as in "Maya swims and her son dives"."""
 
-_TOPIC_SURELY: Final = 0.8
+_TOPIC_SURELY: Final = 0.9
 _TOPIC_PERHAPS: Final = 0.15
-"""How likely a memory is of a topic with which it is surely, or may be, meant: of what the head finds from there on, of
-authors held out, nine in ten, and three in five, are of the topic."""
+"""How likely a memory is of a topic with which it is surely, or may be, meant: of what the head finds of authors held
+out, more than nine in ten, and three in five, are of the topic (docs/reference/heads.md)."""
+
 Shares = Mapping[str, float]
 
 
