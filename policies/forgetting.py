@@ -228,7 +228,7 @@ class _Wanted:
         memory_wording = read(memory.summary, name)
         if self.topics and item.topics is not None:
             return self._judge_by_topic(item, memory_wording)
-        if self._is_of_another(memory, memory_wording):
+        if self._is_of_another(memory, memory_wording, name):
             return False
         heard = memory_wording.words | {quantity.value for quantity in memory_wording.quantities}
         covered = len(self.words & heard) / len(self.words) if self.words else 0.0
@@ -269,13 +269,16 @@ class _Wanted:
         memory_wording = read(item.memory.summary, name)
         return bool(self.words & (memory_wording.words | {quantity.value for quantity in memory_wording.quantities}))
 
-    def _is_of_another(self, memory: Memory | Candidate, memory_wording: Wording) -> bool:
+    def _is_of_another(self, memory: Memory | Candidate, memory_wording: Wording, name: str) -> bool:
         """Return whether it is told of somebody whom a request about the user does not name, or not of whom the
         request names."""
         # "my teacher Ann" is named by "my teacher", too.
         others = memory_wording.bearers | _named(memory, memory_wording)
         called = {before for before, name in pairwise(memory_wording.order) if name in others - memory_wording.bearers}
         names_them = bool(self.wording.words & (others | called))
+        # "I see a therapist, she is called Ann" is about the user, whoever else is named in it.
+        if memory.summary.startswith(f"{name or 'The user'} ") and not memory_wording.bearers:
+            names_them = names_them or bool(self.words & memory_wording.words)
         return bool(self.is_own and others and not names_them) or bool(self.wording.bearers - memory_wording.words)
 
     def _is_named(self, item: Known, memory_wording: Wording) -> bool:

@@ -10,16 +10,22 @@ from policies.language.sentences import words
 from policies.language.wording import content, contents, read
 from schema import ForgetRequest
 
-_IDLE: Final = contents(
+_REMOVES: Final = contents(
+    words(
+        "forget delete erase remove wipe keep kept save saved store stored undo take back out away drop bin lose ditch "
+        "scrap discard withdraw retract strike purge clean clear vanish disappear retain call let leave left scrub "
+        "throw trash toss gone longer stay rid"
+    )
+)
+"""Words for what is done to what is to be forgotten, as stems."""
+_IDLE: Final = _REMOVES | contents(
     words(
         "thing stuff information info detail data story topic matter memory note notebook record list file page "
         "profile part bit last previous whole entire everything anything nothing all something say said told mention "
-        "mentioned tell talk entirely completely altogether business forget delete erase remove wipe remember know "
-        "knew heard hear keep kept save saved store stored never pretend rather prefer undo unsay take back out away "
-        "trace mind please ok okay sorry thanks happened going matter remark comment opinion ever drop bin lose ditch "
-        "scrap discard withdraw retract strike purge clean clear vanish disappear retain reason need call good kind "
-        "let leave request scrub unsee unsaid throw trash toss kindly consider shouldn't "
-        "pray must should could would hey haha lol oh actually just kindly abt whole gone longer left stay rid want"
+        "mentioned tell talk entirely completely altogether business remember know knew heard hear never pretend "
+        "rather prefer unsay trace mind please ok okay sorry thanks happened going remark comment opinion ever reason "
+        "need good kind request unsee unsaid kindly consider shouldn't pray must should could would hey haha lol oh "
+        "actually just abt whole want before earlier regarding concerning relating related"
     )
 )
 """Words of a wish to forget that name nothing, as stems."""
@@ -27,6 +33,8 @@ _THINGS_SO_CALLED: Final = re.compile(r"(?!things)\w+ings|(?:hear|sav|call)ing",
 """Forms of those words that name a thing: "my savings", "the hearing"."""
 _CLAUSE: Final = re.compile(r"(?:that\s+)?(?:i|we)(?:['’]\w+)?\s", re.IGNORECASE)
 """A wish that says what is so names no topic as a whole: "I cook"."""
+_POINTS: Final = re.compile(r"\b(?:that|this|it|them|those)\b", re.IGNORECASE)
+"""A word that points at what was said."""
 
 SPOKEN_WORD: Final = re.compile(r"[^\W_][^\s,;:!?]*[^\W_]|[^\W_]")
 """A word with what is inside it: "e-mail", "8pm"."""
@@ -45,8 +53,13 @@ def life_topics_meant(request: ForgetRequest, name: str = "") -> frozenset[str]:
 
 
 def idle_in(text: str) -> frozenset[str]:
-    """Return the words that name nothing, but for those of which a form in a text names a thing."""
-    return _IDLE - contents(word.lower() for word in SPOKEN_WORD.findall(text) if _THINGS_SO_CALLED.fullmatch(word))
+    """Return the words that name nothing, but for those of which a form in a text names a thing. In what the user says
+    of themselves, what was done is part of it, "that I dropped out", unless it was done to what was said: "I take that
+    back"."""
+    clause = _CLAUSE.match(text)
+    says_what_was_done = clause is not None and _POINTS.search(text, clause.end()) is None
+    idle = _IDLE - _REMOVES if says_what_was_done else _IDLE
+    return idle - contents(word.lower() for word in SPOKEN_WORD.findall(text) if _THINGS_SO_CALLED.fullmatch(word))
 
 
 def names_nothing(text: str, name: str = "") -> bool:

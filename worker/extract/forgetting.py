@@ -24,6 +24,10 @@ _JOINTS_AT_END: Final = re.compile(
     r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE
 )
 """Words that join a sentence to the order behind it: "I moved, so please "."""
+_ASIDE: Final = re.compile(
+    r"(?:\s+(?:please|pls))?[,;]\s*(?:i|we|he|she|they|it|you|nobody)(?:['’]\w+)?\s.*\Z", re.I | re.S
+)
+"""What is said about a thing once it is named: "my salary, she would hate it"."""
 _IDLE_BEFORE: Final = re.compile(
     r"(?:(?:oh|hm+|no|nah|wait|sorry|actually|ok|okay|well|hey|please|pls|on second thou?ghts?|never ?mind|nvm|oops|ah|"
     r"you know what|thinking about it|come to think of it|can you|could you|would you|can u)[\s,.!…-]*)+",
@@ -54,8 +58,10 @@ def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object
         return Forgetting(utterance, _EVERYTHING, is_all=True) if is_new else None
     if names_nothing(order.object_text):
         return forgetting_just_said(utterance)
+    named = _ASIDE.sub("", order.object_text)
+    named = order.object_text if names_nothing(named) else named
     # What the head alone found is a whole sentence, of which some words name what is meant.
-    text = order.object_text if order.sure or not order.doubtful else bare(order.object_text)
+    text = named if order.sure or not order.doubtful else bare(named)
     return Forgetting(utterance, text, is_doubtful=order.doubtful, is_whole=order.whole)
 
 

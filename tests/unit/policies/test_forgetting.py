@@ -148,6 +148,16 @@ def test_somebody_with_a_name_is_meant_by_what_they_are_called_too() -> None:
     assert meant_by(wish("my teacher"), [Known(teacher, 0.5, {})], POLICY, "Maya").surely == (0,)
 
 
+def test_whoever_is_named_beside_it_makes_what_the_user_does_nobody_elses() -> None:
+    seen = memory(
+        summary="Maya sees a therapist on Mondays, her name is Dr. Reis.",
+        entities=(Entity(text="Reis", type="PERSON"),),
+    )
+    told = memory(summary="Tom sees a therapist.", entities=(Entity(text="Tom", type="PERSON"),))
+    meant = meant_by(wish("my therapist"), [Known(seen, 0.4, {}), Known(told, 0.4, {})], POLICY, "Maya")
+    assert meant.surely == (0,)
+
+
 @pytest.mark.parametrize(
     ("what", "named"),
     [
@@ -228,7 +238,15 @@ def test_a_wish_names_a_topic_where_its_words_say_nothing_else(what: str, whole:
 
 @pytest.mark.parametrize(
     ("words", "nothing"),
-    [("what you heard", True), ("the hearing", False), ("my savings", False), ("these things", True)],
+    [
+        ("what you heard", True),
+        ("the hearing", False),
+        ("my savings", False),
+        ("these things", True),
+        ("that I dropped out", False),
+        ("I take that back", True),
+        ("what I told you before", True),
+    ],
 )
-def test_a_thing_that_is_called_by_a_form_of_an_idle_word_is_named(words: str, nothing: bool) -> None:
+def test_a_thing_that_is_called_by_an_idle_word_or_was_done_by_one_is_named(words: str, nothing: bool) -> None:
     assert names_nothing(words) is nothing
