@@ -34,7 +34,7 @@ _THINGS_SO_CALLED: Final = re.compile(r"(?!things)\w+ings|(?:hear|sav|call)ing",
 _CLAUSE: Final = re.compile(r"(?:that\s+)?(?:i|we)(?:['’]\w+)?\s", re.IGNORECASE)
 """A wish that says what is so names no topic as a whole: "I cook"."""
 _POINTS: Final = re.compile(r"\b(?:that|this|it|them|those)\b", re.IGNORECASE)
-"""A word that points at what was said."""
+"""A word that points at what was said: "take that back"."""
 
 SPOKEN_WORD: Final = re.compile(r"[^\W_][^\s,;:!?]*[^\W_]|[^\W_]")
 """A word with what is inside it: "e-mail", "8pm"."""

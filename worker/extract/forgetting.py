@@ -27,7 +27,7 @@ _JOINTS_AT_END: Final = re.compile(
 _ASIDE: Final = re.compile(
     r"(?:\s+(?:please|pls))?[,;]\s*(?:i|we|he|she|they|it|you|nobody)(?:['’]\w+)?\s.*\Z", re.I | re.S
 )
-"""What is said about a thing once it is named: "my salary, she would hate it"."""
+"""Words about a thing behind its name: "my salary, she would hate it"."""
 _IDLE_BEFORE: Final = re.compile(
     r"(?:(?:oh|hm+|no|nah|wait|sorry|actually|ok|okay|well|hey|please|pls|on second thou?ghts?|never ?mind|nvm|oops|ah|"
     r"you know what|thinking about it|come to think of it|can you|could you|would you|can u)[\s,.!…-]*)+",
