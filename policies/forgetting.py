@@ -48,8 +48,8 @@ as in "Maya swims and her son dives"."""
 
 _TOPIC_SURELY: Final = 0.9
 _TOPIC_PERHAPS: Final = 0.15
-"""How likely a memory is of a topic with which it is surely, or may be, meant: of what the head finds of authors held
-out, more than nine in ten, and three in five, are of the topic (docs/reference/heads.md)."""
+"""How likely a memory is of a topic with which it is surely, or may be, meant. Of authors held out, nine in ten of what
+the head finds from .8 on are of the topic, and three in five of what it finds from .15 on (docs/reference/heads.md)."""
 
 Shares = Mapping[str, float]
 
