@@ -55,6 +55,9 @@ def add_options(parser: pytest.Parser) -> None:
     """Add the options of a run."""
     parser.addoption("--store-durations", action="store_true", help="note how long each file took, to balance files")
     parser.addoption("--seconds", type=float, help="begin no test after so many seconds, and name those left out")
+    parser.addoption(
+        "--machines", action="store_true", help="run each fleet on two machines' worth of data folders and one Postgres"
+    )
 
 
 def begin(config: pytest.Config) -> None:

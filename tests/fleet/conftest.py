@@ -14,12 +14,6 @@ from tests.fleet.fleet import ORACLE, Fleet
 from tests.postgres import PostgresServer
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--machines", action="store_true", help="run each fleet on two machines' worth of data folders and one Postgres"
-    )
-
-
 @pytest.fixture(scope="session", autouse=True)
 def on_machines(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let each fleet run on two machines, if that is asked for."""
