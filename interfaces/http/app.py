@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Final
 
 from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
@@ -81,11 +82,12 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
             await service.close()
             await asyncio.to_thread(stop_tracing)
 
-    app = FastAPI(
+    app = FastAPIOffline(
         title="Afterturn",
         version=version("afterturn"),
         description=_DESCRIPTION,
         lifespan=lifespan,
+        redoc_url=None,  # ReDoc asks another host for its logo
         generate_unique_id_function=operation_id,
     )
     app.state.anonymous_is_allowed = anonymous

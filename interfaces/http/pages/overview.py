@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from http import HTTPStatus
 from itertools import groupby
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import RedirectResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 import interfaces.http.pages.wording as wording
@@ -40,6 +42,12 @@ _SHOWN: Final = {
     Status.ARCHIVED.value: (Status.ARCHIVED,),
     _EVERYTHING: (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED),
 }
+
+
+@router.get("/")
+def front() -> RedirectResponse:
+    """Lead whoever opens the service's address in a browser to their memory."""
+    return RedirectResponse("/me", status_code=HTTPStatus.SEE_OTHER)
 
 
 @router.get("/me")
