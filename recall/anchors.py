@@ -130,21 +130,27 @@ def look_up(
     be told the first `limit`.
 
     Raises:
-        NotFound: nothing that the principal may be told of has the entity's name.
+        NotFound: nothing that the principal may be told has the entity's name, or is of the subject.
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
     [audience] = audiences(principal, [subject], stores)
     if entity.type == "user_id" and entity.value != subject.subject_id:
         raise NotFound("there is no such entity")
     if question is not None:
-        asked = _asked(principal, audience, entity, question, stores, limit, now)
-        if not asked.facts and entity.type == "name" and not _all_facts(audience, entity, stores, 1):
-            raise NotFound("there is no such entity")
-        return asked
-    facts = _all_facts(audience, entity, stores, limit)
-    if entity.type == "name" and not facts:
+        found = _asked(principal, audience, entity, question, stores, limit, now)
+    else:
+        facts = _all_facts(audience, entity, stores, limit)
+        found = EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts))
+    if not found.facts and not _is_known(audience, entity, stores):
         raise NotFound("there is no such entity")
-    return EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts))
+    return found
+
+
+def _is_known(audience: Audience, entity: EntityName, stores: Stores) -> bool:
+    """Return whether anything may be told of an entity: a fact, or a memory of the subject that states none."""
+    if _all_facts(audience, entity, stores, 1):
+        return True
+    return entity.type == "user_id" and bool(tellable(audience, stores.catalog.list_memories(audience.subject)))
 
 
 def _all_facts(audience: Audience, entity: EntityName, stores: Stores, limit: int) -> list[KnownFact]:

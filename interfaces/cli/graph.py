@@ -16,6 +16,7 @@ from memory.embedding import counted
 from recall.anchors import EntityName, Question, look_up
 from recall.graph import around
 from schema import Subject
+from schema.errors import NotFound
 from schema.settings import load_settings
 from stores.graph import Relation
 from stores.open import open_stores
@@ -41,6 +42,8 @@ def graph(
                 relations = [fact.relation for fact in facts]
             else:
                 relations = around(None, subject, [entity], stores, hops=hops)
+        except NotFound:
+            relations = []
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     print_result(

@@ -132,6 +132,15 @@ def test_what_has_no_such_name_is_not_found(worker: Worker, maya: Subject, entit
             look_up(None, maya, entity, worker.context, question=question, now=NOW)
 
 
+def test_who_has_no_memory_that_may_be_told_is_not_found(worker: Worker, anna: str) -> None:
+    whose, user = subject(anna), EntityName("user_id", anna)
+    for question in (None, Question("Where do they live?")):
+        with pytest.raises(NotFound):
+            look_up(None, whose, user, worker.context, question=question, now=NOW)
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, created=(a_memory("one", whose),)))
+    assert look_up(None, whose, user, worker.context, now=NOW).entity == user
+
+
 def test_a_question_that_an_entitys_facts_do_not_answer_finds_the_entity_and_no_fact(
     worker: Worker, maya: Subject
 ) -> None:
