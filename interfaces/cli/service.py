@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Annotated
+from typing import Annotated, Final
 
+import structlog
 import typer
 
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserArgument
@@ -15,6 +16,9 @@ from schema.errors import SettingsError
 from schema.settings import load_settings
 from stores.redis import open_redis
 from worker.logs import configure_logging
+
+_log = structlog.get_logger()
+_FIRST_KEY: Final = "afterturn keys create backend --can read --can write --can turns --can act_as"
 
 
 def serve(
@@ -27,22 +31,25 @@ def serve(
 ) -> None:
     """Start the HTTP service: turns in, memories out, events as they happen; its pages and `/docs` in a browser.
 
-    Where no key was made yet (`afterturn keys create`) it listens on this machine alone, and lets everybody there do
-    everything.
+    Where no key was made yet (`afterturn keys create`) everybody on this machine may do everything; at an address that
+    others can reach, nobody may do anything.
     """
     if end_with_parent:
         ask_kernel_to_end_with_parent()
     try:
-        from interfaces.http.processes import is_open_to_all
+        from interfaces.http.processes import is_this_machine, nobody_can_be_told
         from interfaces.http.processes import serve as serve_http
     except ImportError as error:
         raise SettingsError(f"the service needs more ({error.name}): pip install 'afterturn[service]'") from error
     given = {"http_host": host, "http_port": port, "http_processes": processes}
     settings = load_settings().model_copy(update={name: value for name, value in given.items() if value is not None})
-    if is_open_to_all(settings):
-        where = f"http://{settings.http_host}:{settings.http_port}"
-        errors.print(f"no keys yet: everybody on this machine may do everything at {where}")
     configure_logging(settings.log_level)
+    if nobody_can_be_told(settings):
+        where = f"http://{settings.http_host}:{settings.http_port}"
+        if is_this_machine(settings.http_host):
+            errors.print(f"no keys yet: everybody on this machine may do everything at {where}")
+        else:
+            _log.warning("no_keys_yet", address=where, reason="what needs a key is answered 401", make_one=_FIRST_KEY)
     serve_http(settings)
 
 

@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from ipaddress import ip_address
 from threading import Thread
 from typing import TYPE_CHECKING, Final, cast
@@ -83,22 +84,36 @@ def app_of_this_process() -> FastAPI:
         sys.exit(STARTUP_FAILURE if isinstance(failure, OperatorError) else 1)
 
 
-def is_open_to_all(settings: Settings) -> bool:
-    """Return whether who sends no key may do everything: there is no key yet, and no provider who says who somebody is.
+def nobody_can_be_told(settings: Settings) -> bool:
+    """Return whether nobody can show who they are: there is no key yet, and no provider who says who somebody is.
 
     Raises:
-        SettingsError: so it is, and other machines can reach the address.
-        CatalogUnavailable: nobody can tell.
+        CatalogUnavailable: nobody knows.
     """
-    catalog = open_catalog(settings)
-    is_open = settings.oidc_issuer is None and not catalog.keys.any()
-    catalog.close()
-    if is_open and not _is_this_machine(settings.http_host):
-        raise SettingsError(
-            f"AFTERTURN_HTTP_HOST: {settings.http_host} can be reached from other machines, and there is no key yet: "
-            "make one with `afterturn keys create`, or listen on 127.0.0.1"
-        )
-    return is_open
+    if settings.oidc_issuer is not None:
+        return False
+    with closing(open_catalog(settings)) as catalog:
+        return not catalog.keys.any()
+
+
+def is_open_to_all(settings: Settings) -> bool:
+    """Return whether who sends no key may do everything: nobody can show who they are, and no other machine reaches the
+    address.
+
+    Raises:
+        CatalogUnavailable: nobody knows.
+    """
+    return is_this_machine(settings.http_host) and nobody_can_be_told(settings)
+
+
+def is_this_machine(address: str) -> bool:
+    """Return whether an address to listen on can be reached from this machine alone."""
+    if address == "localhost":
+        return True
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def _serve_alone(config: uvicorn.Config, settings: Settings) -> bool:
@@ -182,12 +197,3 @@ def _show_metrics(settings: Settings, registry: CollectorRegistry) -> None:
             f"AFTERTURN_HTTP_METRICS_PORT: cannot listen on {settings.metrics_address} port "
             f"{settings.http_metrics_port}: {error.strerror or error}"
         ) from error
-
-
-def _is_this_machine(address: str) -> bool:
-    if address == "localhost":
-        return True
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return False

@@ -82,6 +82,16 @@ def test_every_container_runs_a_command_that_exists(manifests: list[Manifest]) -
         assert container["args"][0] in all_commands().commands
 
 
+def test_what_pages_say_to_run_in_a_pod_is_run_in_one_that_there_is(values: dict[str, Any]) -> None:
+    pages = "".join(path.read_text() for path in (ROOT / "docs" / "how-to").glob("*.md"))
+    made = {name for release in ("memory", "afterturn") for name in deployments(rendered(values, release))}
+    assert set(re.findall(r"kubectl exec deploy/(\S+)", pages)) <= made
+
+
+def deployments(manifests: list[Manifest]) -> set[str]:
+    return {one["metadata"]["name"] for one in manifests if one["kind"] == "Deployment"}
+
+
 def test_both_queues_have_a_worker(manifests: list[Manifest]) -> None:
     workers = [one for name, one in of_kind(manifests, "Deployment").items() if name.endswith("worker")]
     queues = [one["spec"]["template"]["spec"]["containers"][0]["args"][2].split(",") for one in workers]

@@ -149,6 +149,12 @@ def test_the_fleet_runs_commands_that_exist(name: str) -> None:
     assert SERVICES[name]["command"][0] in all_commands().commands
 
 
+def test_what_pages_say_to_run_in_a_container_is_run_in_one_that_there_is() -> None:
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "deploy" / "README.md", ROOT / "docker-compose.yml"]
+    named = set(re.findall(r"docker compose exec (\S+) afterturn", "".join(page.read_text() for page in pages)))
+    assert {"service"} <= named <= SERVICES.keys()
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_service_waits_for_the_health_of_what_it_needs(name: str) -> None:
     for needed, how in SERVICES[name].get("depends_on", {}).items():

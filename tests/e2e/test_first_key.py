@@ -1,0 +1,79 @@
+"""A service that other machines reach, started before anybody has a key: it stays up, and lets nobody in."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from tests.conftest import free_port
+from tests.e2e.command import COMMAND, Home, wait_until
+
+EVERYWHERE: Final = "0.0.0.0"
+MEMORIES: Final = "/api/v1/memories/?user_id=anna"
+
+
+@dataclass(frozen=True)
+class Started:
+    """`afterturn serve` as the images and the chart start it."""
+
+    home: Home
+    url: str
+    log: Path
+
+    def is_up(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/livez").is_success
+        except httpx.HTTPError:
+            return False
+
+    def warning(self) -> Any:
+        """What it logs of keys."""
+        lines = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        [warning] = [line for line in lines if line["event"] == "no_keys_yet"]
+        return warning
+
+
+@pytest.fixture
+def exposed(tmp_path: Path, broker_url: str) -> Iterator[Started]:
+    home, port, log = Home(tmp_path, 0), free_port(), tmp_path / "serve.log"
+    command = [*COMMAND, "serve", "--host", EVERYWHERE, "--port", str(port)]
+    environment = home.environment(AFTERTURN_BROKER_URL=broker_url)
+    with log.open("wb") as said:
+        process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
+    started = Started(home, f"http://127.0.0.1:{port}", log)
+    try:
+        wait_until(lambda: started.is_up() or process.poll() is not None, "it answers, or ends", seconds=120)
+        assert process.poll() is None, log.read_text()
+        yield started
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_service_without_keys_that_others_reach_stays_up_and_lets_nobody_in_until_one_is_made(
+    exposed: Started,
+) -> None:
+    assert httpx.get(f"{exposed.url}/readyz").status_code == 200
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    for refused in (
+        httpx.get(exposed.url + MEMORIES),
+        httpx.post(f"{exposed.url}/api/v1/turns", json={}),
+        httpx.post(f"{exposed.url}/mcp", json=message),
+        httpx.post(f"{exposed.url}/api/v1/staff-link", json={"name": "mallory"}),
+    ):
+        assert refused.status_code == 401, refused.text
+
+    words = shlex.split(exposed.warning()["make_one"])
+    assert words[0] == "afterturn"
+    made = exposed.home.json(*words[1:])
+    answer = httpx.get(exposed.url + MEMORIES, headers={"X-API-Key": made["key"]})
+    assert (answer.status_code, answer.json()["items"]) == (200, [])
+    assert httpx.get(exposed.url + MEMORIES).status_code == 401
