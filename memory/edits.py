@@ -17,27 +17,17 @@ from memory.rights import name_of, require_writable, writable_memory
 from memory.statement_screening import reading_of, screened, stated_without_others
 from memory.superseding import contradicted_by, put_in_place_of
 from memory.tracing import memory_span
+from memory.versions import require_version
 from policies.authority import USER, may_replace
 from policies.categories import normalised_category
 from schema import AuditAction, Memory, Principal, Status, Subject, Visibility
-from schema.errors import Outdated, Refused
+from schema.errors import Refused
 from schema.turn import TurnSource
 
 _AGENT: Final[TurnSource] = "agent"
 _SAID_THEMSELF: Final = "the user said it themself: remember what changed, and it waits for them to decide"
 Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
 _Change = Callable[[Memory, Draft], None]
-
-
-class VersionMismatch(Outdated):
-    """The memory was changed since the version that the caller has read."""
-
-    def __init__(self, current: int) -> None:
-        super().__init__(current)
-        self.current = current
-
-    def __str__(self) -> str:
-        return f"somebody else changed it meanwhile: it is at version {self.current} now; read it again"
 
 
 class NotPossible(Refused):
@@ -103,8 +93,6 @@ def edit(
     named = ", ".join(sorted(vars(wanted).keys() & fields.keys()))
 
     def change(memory: Memory, draft: Draft) -> None:
-        if versions is not None and memory.version not in versions:
-            raise VersionMismatch(memory.version)
         if "summary" in fields and principal is not None and principal.agent_id is not None:
             if not may_replace(_AGENT, memory.source):
                 raise NotPossible(_SAID_THEMSELF)
@@ -129,7 +117,7 @@ def edit(
         else:
             draft.update(changed, None, f"edited: {named}")
 
-    return _change(principal, subject, memory_id, change, context, now, by)
+    return _change(principal, subject, memory_id, change, context, now, by, versions)
 
 
 def apply_verb(
@@ -140,18 +128,20 @@ def apply_verb(
     context: MemoryContext,
     *,
     now: datetime,
+    versions: Collection[int] | None = None,
     by: str | None = None,
 ) -> Memory:
-    """Do to a memory what a verb says, and return it as it is then. Doing it again changes nothing.
+    """Do to a memory what a verb says, with `versions` only while it is at one of those, and return it as it is then.
+    Doing it again changes nothing.
 
     `pin` keeps it from fading, `archive` takes it out of what is recalled and keeps it for a while, `restore` recalls
     it again, `suppress` keeps it and never tells it. `by` is as for `edit`.
 
     Raises:
         NotPossible: its status does not allow that, or something else has taken its place.
-        NotFound, NotAMember, NotAllowed, ConcurrentChange: see `edit`.
+        NotFound, NotAMember, NotAllowed, VersionMismatch, ConcurrentChange: see `edit`.
     """
-    return _change(principal, subject, memory_id, _CHANGES[verb], context, now, by)
+    return _change(principal, subject, memory_id, _CHANGES[verb], context, now, by, versions)
 
 
 def _mark(field: str, value: bool, reason: str) -> _Change:
@@ -200,11 +190,13 @@ def _change(
     context: MemoryContext,
     now: datetime,
     by: str | None,
+    versions: Collection[int] | None,
 ) -> Memory:
     """Read the memory, let `change` put what becomes of it on a draft, and publish."""
     by = by or name_of(principal)
     with memory_span("update_memory", record_id=memory_id, count=1):
         memory = writable_memory(principal, subject, memory_id, context.catalog)
+        require_version(memory, versions)
         if memory.status is Status.PROVISIONAL:
             # What comes of its turn takes its place, and knows nothing of what was done to it.
             raise NotPossible("it is provisional: change what comes of it, in a moment, or delete it")

@@ -27,6 +27,7 @@ def put_document(
     *,
     now: datetime,
     etags: Set[str] | None = None,
+    unless_etags: Set[str] | None = None,
 ) -> Accepted:
     """Keep a document and have a worker make it searchable; None is an operator. Nobody waits for the worker: a
     notification that the broker does not take costs seconds, for the sweep finds the document in the catalog.
@@ -34,7 +35,7 @@ def put_document(
     Raises:
         DocumentRefused, NotAMember, NotAllowed, NotFound, Outdated, ConcurrentChange: see `memory.documents.put`.
     """
-    accepted = keep_document(principal, document, stores, now=now, etags=etags)
+    accepted = keep_document(principal, document, stores, now=now, etags=etags, unless_etags=unless_etags)
     if accepted.outcome is not PutOutcome.UNCHANGED:
         notify_workers(document, celery)
     return accepted

@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
 
 from interfaces.http.credentials import Asker
-from interfaces.http.etags import IfMatch, etag_of, versions_in
+from interfaces.http.etags import IfMatch, TellETag, etag_of, versions_in
 from interfaces.http.items import checked_json
 from interfaces.http.service import Opened
 from memory.agents import read_agent, replace_agent
@@ -41,12 +41,12 @@ Metadata = Annotated[
 
 @router.get("", summary="What an agent keeps for itself")
 def read(
-    agent_id: Identifier, principal: Asker, service: Opened, response: Response, user_id: User = None
+    agent_id: Identifier, principal: Asker, service: Opened, tell_etag: TellETag, user_id: User = None
 ) -> dict[str, Any]:
     """Return the document of an agent, empty where it keeps none, and the topic that is open with it and a user."""
     asker = acting(principal, user_id, agent_id)
     state = read_agent(asker, agent_id, _subject(asker), service.context)
-    response.headers["ETag"] = etag_of(state.kept.version)
+    tell_etag(state.kept.version)
     return {**state.kept.document, _TOPIC: state.topic}
 
 

@@ -33,6 +33,7 @@ from interfaces.http import (
     webhooks,
 )
 from interfaces.http.description import describe, operation_id
+from interfaces.http.etags import add_not_modified
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
 from interfaces.http.pages import documents as document_pages
 from interfaces.http.pages import dry_run, graph, memory_details, openid_sign_in, overview, sign_in
@@ -54,7 +55,9 @@ Every failure is a problem document (RFC 9457). A key (`afterturn keys create`) 
 and agent: what it may not see does not exist.
 """
 
-_ASKED_WITH: Final = ("Authorization", "Idempotency-Key", "If-Match", "Last-Event-ID", "X-API-Key", "X-Request-ID")
+_ASKED_WITH: Final = (
+    *("Authorization", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "X-API-Key", "X-Request-ID"),
+)
 _ANSWERED_WITH: Final = ("ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-ID")
 """Fields that a page of another origin may send and read beside those that any may."""
 
@@ -107,6 +110,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     app.add_middleware(RequestIds)
     app.add_middleware(Telemetry, logs=settings.http_access_log)
     add_problems(app)
+    add_not_modified(app)
     for router in (
         health.router,
         candidates.router,

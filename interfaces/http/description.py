@@ -53,7 +53,10 @@ _HEADERS: Final = {
     },
     "Retry-After": {"description": "in how many seconds to ask again", "schema": {"type": "integer"}},
     "WWW-Authenticate": {"description": "how to send a key", "schema": {"type": "string"}},
-    "ETag": {"description": "what a change is to name in If-Match", "schema": {"type": "string"}},
+    "ETag": {
+        "description": "what a change is to name in If-Match, and who reads it again in If-None-Match",
+        "schema": {"type": "string"},
+    },
 }
 _FAILURES: Final = {
     HTTPStatus.BAD_REQUEST: "The body cannot be read",
@@ -61,13 +64,14 @@ _FAILURES: Final = {
     HTTPStatus.FORBIDDEN: "The key, or a page of another site, may not do that",
     HTTPStatus.NOT_FOUND: "There is no such thing that the key may see",
     HTTPStatus.CONFLICT: "It cannot be done as things are, or the same request still goes on",
-    HTTPStatus.PRECONDITION_FAILED: "It is not at the version that If-Match names",
+    HTTPStatus.PRECONDITION_FAILED: "It is not at the version that If-Match names, or at one that If-None-Match names",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body has more bytes than AFTERTURN_HTTP_MAX_BODY_BYTES",
     HTTPStatus.MISDIRECTED_REQUEST: "The service answers under this machine's names alone: no key is asked for",
     HTTPStatus.UNPROCESSABLE_ENTITY: "A field is missing or wrong, or what it says may not be kept",
     HTTPStatus.TOO_MANY_REQUESTS: "The key's limit is reached",
     HTTPStatus.SERVICE_UNAVAILABLE: "A part that the service needs does not answer; nothing was done",
 }
+_NOT_MODIFIED: Final = "It has an ETag that If-None-Match names: nobody changed it"
 _LATER: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 _OF_ELSEWHERE: Final = (HTTPStatus.FORBIDDEN, HTTPStatus.MISDIRECTED_REQUEST)
 _OF_KEYS: Final = (
@@ -104,9 +108,13 @@ def _complete(document: dict[str, Any], *, is_for_this_machine: bool) -> None:
     schemas["Problem"] = _PROBLEM
     components["headers"] = _HEADERS
     for item in document["paths"].values():
-        is_versioned = any("if-match" in _parameters(operation) for operation in item.values())
+        is_read = "get" in item
         for method, operation in item.items():
-            has_etag = "if-match" in _parameters(operation) or (is_versioned and method == "get")
+            conditions = _parameters(operation) & {"if-match", "if-none-match"}
+            # What was deleted has none; its parts, deleted by a path of their own, leave the whole with one.
+            has_etag = bool(conditions) and not (method == "delete" and is_read)
+            if method == "get" and conditions:
+                operation["responses"][str(HTTPStatus.NOT_MODIFIED.value)] = {"description": _NOT_MODIFIED}
             failures = _failures_of(method, operation) + (list(_OF_ELSEWHERE) if is_for_this_machine else [])
             _complete_operation(operation, failures, has_etag=has_etag)
 
@@ -120,7 +128,7 @@ def _complete_operation(operation: dict[str, Any], failures: list[HTTPStatus], *
         }
     for status_code, response in responses.items():
         names = _fields_of(HTTPStatus(int(status_code)), operation)
-        if has_etag and status_code.startswith("2"):
+        if has_etag and (status_code.startswith("2") or int(status_code) == HTTPStatus.NOT_MODIFIED):
             names.append("ETag")
         refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
         response["headers"] = response.get("headers", {}) | refs
@@ -147,7 +155,7 @@ def _failures_of(method: str, operation: dict[str, Any]) -> list[HTTPStatus]:
     failures += [status for status in map(HTTPStatus, map(int, operation["responses"])) if status in _FAILURES]
     if "requestBody" in operation:
         failures.append(HTTPStatus.BAD_REQUEST)
-    if "if-match" in _parameters(operation):
+    if method != "get" and _parameters(operation) & {"if-match", "if-none-match"}:
         failures.append(HTTPStatus.PRECONDITION_FAILED)
     if method != "get":
         # A body that a route does not read may be too large, too.

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from interfaces.http.credentials import Asker, subject_of
-from interfaces.http.etags import IfMatch, etag_of, names_in
+from interfaces.http.etags import IfMatch, IfNoneMatch, TellETag, etag_of, names_in, names_known_in
 from interfaces.http.query_parameters import About
 from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
@@ -145,8 +145,10 @@ def put(
     service: Opened,
     response: Response,
     if_match: IfMatch = None,
+    if_none_match: IfNoneMatch = None,
 ) -> PutOut:
-    """Put a document, in the place of what has its id, with If-Match only while that is as it was read: 202 where a
+    """Put a document, in the place of what has its id, with If-Match only while that is as it was read, with
+    `If-None-Match: *` only while nothing has that id: 202 where a
     worker makes it searchable, 200 where it is there already. An author is who sends it, unless the key is no
     user's."""
     asker = acting(principal, given.user_id)
@@ -166,7 +168,13 @@ def put(
         pages=given.pages,
     )
     accepted = put_document(
-        asker, document, service.context, service.context.celery, now=datetime.now(UTC), etags=names_in(if_match)
+        asker,
+        document,
+        service.context,
+        service.context.celery,
+        now=datetime.now(UTC),
+        etags=names_in(if_match),
+        unless_etags=names_known_in(if_none_match),
     )
     response.headers["ETag"] = etag_of(accepted.document.etag)
     if accepted.outcome is PutOutcome.UNCHANGED:
@@ -175,21 +183,27 @@ def put(
 
 
 @router.get("/{document_id}", summary="Read one document")
-def read(document_id: DocumentId, about: About, service: Opened, response: Response) -> DocumentOut:
-    """Read a document with where it stands; its ETag is what a put is to name in If-Match."""
+def read(document_id: DocumentId, about: About, service: Opened, tell_etag: TellETag) -> DocumentOut:
+    """Read a document with where it stands; its ETag is what a put or a delete is to name in If-Match."""
     document = visible_document(about.principal, about.subject, document_id, service.context.catalog)
-    response.headers["ETag"] = etag_of(document.etag)
+    tell_etag(document.etag)
     return _document_out(document, with_content=True)
 
 
 @router.delete("/{document_id}", summary="Delete a document with all its chunks and vectors")
-def delete(document_id: DocumentId, about: About, service: Opened) -> DeletedOut:
-    """Delete a document, its chunks, and their vectors and words. A line without content stays in the audit."""
+def delete(document_id: DocumentId, about: About, service: Opened, if_match: IfMatch = None) -> DeletedOut:
+    """Delete a document, its chunks, and their vectors and words; with If-Match only while it is as it was read. A
+    line without content stays in the audit."""
     require(about.principal, Capability.DOCUMENTS)
     document = visible_document(about.principal, about.subject, document_id, service.context.catalog)
     require_removable(about.principal, document, service.context.catalog)
     gone = delete_document(
-        document, service.context, by=about.principal.key_id, reason="deleted over HTTP", now=datetime.now(UTC)
+        document,
+        service.context,
+        by=about.principal.key_id,
+        reason="deleted over HTTP",
+        now=datetime.now(UTC),
+        etags=names_in(if_match),
     )
     return DeletedOut(chunks_deleted=gone)
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from interfaces.http.credentials import Asker, subject_of
-from interfaces.http.etags import IfMatch, etag_of, versions_in
+from interfaces.http.etags import IfMatch, TellETag, etag_of, versions_in
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.query_parameters import About, AboutMany, Wanted
 from interfaces.http.service import Opened, Service
@@ -203,12 +203,12 @@ def read(
     memory_id: uuid.UUID,
     about: About,
     service: Opened,
-    response: Response,
+    tell_etag: TellETag,
     include: Annotated[Literal["embedding"] | None, Query(description="what is told beside the rest")] = None,
 ) -> WholeMemoryOut:
-    """Read a memory, whatever its status; its ETag is what an edit is to name in If-Match."""
+    """Read a memory, whatever its status; its ETag is what a change is to name in If-Match."""
     memory = get_memory(about.principal, about.subject, memory_id, service.context)
-    response.headers["ETag"] = etag_of(memory.version)
+    tell_etag(memory.version)
     return WholeMemoryOut(
         **fields_of(memory),
         related_memories=related_to(about.principal, memory, service.context),
@@ -246,17 +246,34 @@ def change(
 
 
 @router.post("/{memory_id}/{verb}", summary="Pin, unpin, archive, restore, suppress or unsuppress a memory")
-def act(memory_id: uuid.UUID, verb: Verb, about: About, service: Opened) -> MemoryOut:
-    """Do to a memory what the verb says. Doing it again changes nothing."""
-    now = datetime.now(UTC)
-    return memory_out(apply_verb(about.principal, about.subject, memory_id, verb, service.context, now=now))
+def act(
+    memory_id: uuid.UUID,
+    verb: Verb,
+    about: About,
+    service: Opened,
+    response: Response,
+    if_match: IfMatch = None,
+) -> MemoryOut:
+    """Do to a memory what the verb says; with If-Match only while it is at that version, else 412. Doing it again
+    changes nothing."""
+    versions, now = versions_in(if_match), datetime.now(UTC)
+    memory = apply_verb(about.principal, about.subject, memory_id, verb, service.context, now=now, versions=versions)
+    response.headers["ETag"] = etag_of(memory.version)
+    return memory_out(memory)
 
 
 @router.delete("/{memory_id}", status_code=HTTPStatus.NO_CONTENT, summary="Erase a memory for good")
-def delete(memory_id: uuid.UUID, about: About, service: Opened) -> None:
-    """Erase a memory, its vector, and the raw turns that nothing else needs. A line without content stays."""
+def delete(memory_id: uuid.UUID, about: About, service: Opened, if_match: IfMatch = None) -> None:
+    """Erase a memory, its vector, and the raw turns that nothing else needs; with If-Match only while it is at that
+    version, else 412. A line without content stays."""
     forget_memory(
-        about.principal, about.subject, memory_id, service.context, reason="erased over HTTP", now=datetime.now(UTC)
+        about.principal,
+        about.subject,
+        memory_id,
+        service.context,
+        reason="erased over HTTP",
+        now=datetime.now(UTC),
+        versions=versions_in(if_match),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from interfaces.http.etags import IfMatch, etag_of, names_in
+from interfaces.http.etags import IfMatch, TellETag, etag_of, names_in
 from interfaces.http.service import Opened
 from interfaces.http.subjects import About, require_write
 from memory.preferences import set_preferences
@@ -39,10 +39,12 @@ class PreferencesOut(Preferences):
 
 
 @router.get("/preferences", summary="What a subject wants of their memory")
-def preferences(about: About, service: Opened, response: Response) -> PreferencesOut:
+def preferences(about: About, service: Opened, tell_etag: TellETag) -> PreferencesOut:
     """Tell consent, blocked topics and time zone, as far as they are known: to those who see what members share."""
     require_shared(about.principal, about.subject, service.context.catalog)
-    return _with_etag(PreferencesOut(**dict(service.context.catalog.preferences.of(about.subject))), response)
+    wanted = PreferencesOut(**dict(service.context.catalog.preferences.of(about.subject)))
+    tell_etag(wanted.etag)
+    return wanted
 
 
 @router.patch("/preferences", summary="Give or withdraw consent, or say where the subject lives")
@@ -109,9 +111,5 @@ def _set(
         holds=holds,
         etags=names_in(if_match),
     )
-    return _with_etag(PreferencesOut(**dict(preferences)), response)
-
-
-def _with_etag(wanted: PreferencesOut, response: Response) -> PreferencesOut:
-    response.headers["ETag"] = etag_of(wanted.etag)
-    return wanted
+    response.headers["ETag"] = etag_of(preferences.etag)
+    return PreferencesOut(**dict(preferences))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from datetime import datetime
 
 from memory.context import MemoryContext
@@ -9,17 +10,27 @@ from memory.documents.audit import document_line
 from memory.failures import retry_on_conflict
 from memory.publish import publish
 from schema import AuditAction, AuditEntry, Event, EventName, KeptDocument
-from schema.errors import NotFound
+from schema.base import ANY_ETAG
+from schema.errors import NotFound, Outdated
 from stores.catalog import Changes, DocumentWrite
 
 
 @retry_on_conflict
-def delete_document(document: KeptDocument, context: MemoryContext, *, by: str, reason: str, now: datetime) -> int:
-    """Delete a document, its chunks, and their vectors and words; a line without content stays. Return how many chunks
-    it had.
+def delete_document(
+    document: KeptDocument,
+    context: MemoryContext,
+    *,
+    by: str,
+    reason: str,
+    now: datetime,
+    etags: Set[str] | None = None,
+) -> int:
+    """Delete a document, its chunks, and their vectors and words, with `etags` only while it has one of those; a line
+    without content stays. Return how many chunks it had.
 
     Raises:
         NotFound: it is gone already.
+        Outdated: it was put since; nothing was deleted.
         UnderLegalHold: so it is; nothing was deleted.
         ConcurrentChange: others kept changing it; try again.
     """
@@ -27,6 +38,8 @@ def delete_document(document: KeptDocument, context: MemoryContext, *, by: str, 
     stored = context.catalog.documents.heads(subject, [document_id]).get(document_id)
     if stored is None or stored.incarnation != document.incarnation:
         raise NotFound(f"the document {document_id} is gone already")
+    if etags is not None and etags.isdisjoint({stored.etag, *ANY_ETAG}):
+        raise Outdated
     write, line, event = deletion(stored, reason, context, by=by, now=now)
     publish(Changes(subject=subject, at=now, documents=(write,), audit=(line,), events=(event,)), {}, context)
     return len(write.gone)

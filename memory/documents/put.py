@@ -45,10 +45,17 @@ class Accepted:
 
 @retry_on_conflict
 def put_document(
-    principal: Principal | None, document: Document, stores: Stores, *, now: datetime, etags: Set[str] | None = None
+    principal: Principal | None,
+    document: Document,
+    stores: Stores,
+    *,
+    now: datetime,
+    etags: Set[str] | None = None,
+    unless_etags: Set[str] | None = None,
 ) -> Accepted:
     """Write a document into the catalog, where a worker or the sweep finds it; None is an operator. With `etags` only
-    in the place of what has one of those, or with `ANY_ETAG` of whatever is there.
+    in the place of what has one of those, or with `ANY_ETAG` of whatever is there; with `unless_etags` never in that
+    place.
 
     The same document again is no work, the same content with other labels needs no embedding, and new content takes the
     place of the old once it is searchable.
@@ -56,7 +63,7 @@ def put_document(
     Raises:
         DocumentRefused: it is longer than the settings allow, or its subject has withdrawn consent.
         NotAMember, NotAllowed, NotFound: the principal may not put it, or may not see what has its id.
-        Outdated: what is there was put since, or there is nothing; nothing was kept.
+        Outdated: what is there was put since, or there is nothing, or something that must not be; nothing was kept.
         UnderLegalHold: so is what has its id, and this would take its place.
         ConcurrentChange: others kept changing it; try again.
     """
@@ -75,6 +82,8 @@ def put_document(
         raise Outdated("there is no such document to replace: put it without If-Match")
     if etags is not None and stored is not None and etags.isdisjoint({stored.etag, *ANY_ETAG}):
         raise Outdated
+    if unless_etags is not None and stored is not None and not unless_etags.isdisjoint({stored.etag, *ANY_ETAG}):
+        raise Outdated("there is such a document: read it, and replace it by its ETag in If-Match")
     outcome, kept = _after(document, stored, stores.policy, now)
     if outcome is PutOutcome.UNCHANGED:
         return Accepted(outcome, kept)

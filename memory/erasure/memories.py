@@ -15,6 +15,7 @@ from memory.publish import publish
 from memory.rights import NO_SUCH, name_of, require_deletable, writable_memory
 from memory.spending import spending
 from memory.tracing import memory_span
+from memory.versions import require_version
 from policies.unconsolidation import Aftermath, without
 from schema import Kind, Memory, MemoryType, Principal, Scope, Status, Subject, Tombstone
 from schema.errors import NotFound, UnderLegalHold
@@ -33,18 +34,20 @@ def forget_memory(
     *,
     reason: str,
     now: datetime,
+    versions: Collection[int] | None = None,
     by: str | None = None,
 ) -> None:
-    """Erase a memory for a principal who may; `by` is who does it, for the audit, where that is another than the
-    principal's key or an operator.
+    """Erase a memory for a principal who may, with `versions` only while it is at one of those; `by` is who does it,
+    for the audit, where that is another than the principal's key or an operator.
 
     Raises:
         NotFound, NotAMember, NotAllowed: it may not, or sees no such memory.
-        ConcurrentChange, UnderLegalHold: see `erase_memories`.
+        VersionMismatch, ConcurrentChange, UnderLegalHold: see `erase_memories`.
     """
     require_deletable(principal)
     writable_memory(principal, subject, memory_id, context.catalog)
-    erase_memories(subject, [memory_id], context, by=by or name_of(principal), reason=reason, now=now)
+    by = by or name_of(principal)
+    erase_memories(subject, [memory_id], context, by=by, reason=reason, now=now, versions=versions)
 
 
 @spending("change")
@@ -57,22 +60,26 @@ def erase_memories(
     by: str,
     reason: str,
     now: datetime,
+    versions: Collection[int] | None = None,
     fence: int | None = None,
     tombstones: Sequence[Tombstone] = (),
     turns: Collection[str] = (),
 ) -> Aftermath:
-    """Remove memories, their vectors, and the raw turns that no other memory needs; and `turns`, in the same
-    transaction, in which the tombstones are set. A line without content stays. Of a turn of which something provisional
-    goes nothing is kept when it comes.
+    """Remove memories, with `versions` only while each is at one of those, their vectors, and the raw turns that no
+    other memory needs; and `turns`, in the same transaction, in which the tombstones are set. A line without content
+    stays. Of a turn of which something provisional goes nothing is kept when it comes.
 
     Raises:
         NotFound: the subject has no such memory.
+        VersionMismatch: one is at another version; nothing was removed.
         ConcurrentChange: others kept changing it; try again.
         UnderLegalHold: so is something that would go, or be told otherwise; nothing was removed.
     """
     with memory_span("delete_memory", count=len(memory_ids)):
         draft = Draft(subject, now, context.policy.version, by=by)
         aftermath = remove(memory_ids, draft, context, reason)
+        for memory_id in memory_ids:
+            require_version(draft.read[memory_id], versions)
         if aftermath.held:
             raise UnderLegalHold(aftermath.held)
         stones = (*tombstones, *_of_turns_to_come(aftermath.deleted, now))

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.edits import Edit, NotPossible, VersionMismatch, apply_verb, edit
+from memory.edits import Edit, NotPossible, apply_verb, edit
 from memory.preferences import set_preference
 from memory.remember import Statement, remember
 from memory.statement_screening import NotKept
+from memory.versions import VersionMismatch
 from recall.listing import list_memories
 from recall.retrieve import retrieve
 from schema import (

@@ -35,6 +35,9 @@ MEANING: Final = {
     "POST /api/v1/turns",  # when it was said
     "GET /api/v1/memories/",  # a cursor is one that a list gave
     "POST /api/v1/memories/",  # what may not be kept
+    "DELETE /api/v1/memories/{memory_id}",  # a version is one that it has had
+    "POST /api/v1/memories/{memory_id}/{verb}",
+    "DELETE /api/v1/documents/{document_id}",
     "PATCH /api/v1/memories/{memory_id}",  # a version is one that it has had; what may not be kept
     "PUT /api/v1/agents/{agent_id}/metadata",  # a version is one that it has had
     "PUT /api/v1/documents/{document_id}",  # pages begin at 0 and follow each other

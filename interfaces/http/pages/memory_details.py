@@ -16,9 +16,10 @@ from interfaces.http.pages.language import gettext
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.service import Opened
-from memory.edits import Edit, NotPossible, Verb, VersionMismatch, apply_verb, edit
+from memory.edits import Edit, NotPossible, Verb, apply_verb, edit
 from memory.erasure.memories import erase_memories
 from memory.statement_screening import NotKept
+from memory.versions import VersionMismatch
 from recall.listing import get_memory, origin_of
 from recall.registry import history_of, near_of
 
