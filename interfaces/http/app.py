@@ -34,7 +34,7 @@ from interfaces.http import (
 )
 from interfaces.http.description import describe, operation_id
 from interfaces.http.etags import add_not_modified
-from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds
+from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds, Uncached
 from interfaces.http.pages import documents as document_pages
 from interfaces.http.pages import dry_run, graph, memory_details, openid_sign_in, overview, sign_in
 from interfaces.http.pages import preferences as preference_pages
@@ -107,6 +107,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
             allow_headers=_ASKED_WITH,
             expose_headers=_ANSWERED_WITH,
         )
+    app.add_middleware(Uncached)
     app.add_middleware(RequestIds)
     app.add_middleware(Telemetry, logs=settings.http_access_log)
     add_problems(app)

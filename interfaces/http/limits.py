@@ -1,4 +1,5 @@
-"""Middleware for every request: an id, a bound on its size, and where no key is asked for, this machine alone."""
+"""Middleware for every request: an id, a bound on its size, no copy of its answer in a cache, and where no key is asked
+for, this machine alone."""
 
 from __future__ import annotations
 
@@ -14,8 +15,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from interfaces.http.problems import problem
 
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
+_WITH_KEYS: Final = ("/api/v1/", "/mcp")
 _DOCUMENTS: Final = "/api/v1/documents/"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
+
+
+def received_again(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read already, whole, and then what comes behind it."""
+    whole: Message | None = {"type": "http.request", "body": body, "more_body": False}
+
+    async def receive_whole() -> Message:
+        nonlocal whole
+        if whole is None:
+            return await receive()
+        message, whole = whole, None
+        return message
+
+    return receive_whole
 
 
 class RequestIds:
@@ -37,6 +53,23 @@ class RequestIds:
             await send(message)
 
         await self._app(scope, receive, send_with_id)
+
+
+class Uncached:
+    """Lets no cache keep what is told to who has a key: one that many clients ask through knows `Authorization`, and
+    takes an answer to an `X-API-Key` for everybody's (RFC 9111, 3.5)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_uncached(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["Cache-Control"] = "private, no-store"
+            await send(message)
+
+        wants_key = scope["type"] == "http" and scope["path"].startswith(_WITH_KEYS)
+        await self._app(scope, receive, send_uncached if wants_key else send)
 
 
 class BodyLimit:
@@ -69,16 +102,7 @@ class BodyLimit:
             if size > most:
                 await self._refuse(scope, receive, send, most)
                 return
-        whole: Message | None = {"type": "http.request", "body": b"".join(body), "more_body": False}
-
-        async def receive_whole() -> Message:
-            nonlocal whole
-            if whole is None:
-                return await receive()
-            message, whole = whole, None
-            return message
-
-        await self._app(scope, receive_whole, send)
+        await self._app(scope, received_again(b"".join(body), receive), send)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
         answer = problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a request may have {most} bytes")

@@ -307,6 +307,23 @@ def test_failures_have_the_id_of_their_request_too(service: Served, me: httpx.Cl
     assert {answer.headers["X-Request-ID"] for answer in answers} == {"mine-1"}
 
 
+def test_no_cache_on_the_way_keeps_what_is_told_to_who_has_a_key(service: Served, me: httpx.Client, user: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    answers = [
+        me.get(MEMORIES),
+        me.get(f"{MEMORIES}nothing"),
+        me.get(f"/api/v1/subjects/{user}/export"),
+        me.post("/mcp", json=message, headers={"Accept": "application/json, text/event-stream"}),
+        me.post(MEMORIES, content=b"x" * (service.settings.http_max_body_bytes + 1)),
+        httpx.get(f"{service.url}{MEMORIES}"),
+    ]
+    with me.stream("GET", "/api/v1/events") as listening:
+        answers.append(listening)
+    assert [answer.status_code for answer in answers] == [200, 422, 200, 200, 413, 401, 200]
+    assert {answer.headers["Cache-Control"] for answer in answers} == {"private, no-store"}
+    assert "Cache-Control" not in me.get("/livez").headers
+
+
 # -- the document -------------------------------------------------------------------------------------------------
 
 
