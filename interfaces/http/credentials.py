@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from interfaces.http.problems import Unauthorized
+from interfaces.http.rates import RateClass
 from interfaces.http.service import Opened, Service
 from interfaces.http.telemetry import note_key
 from memory.keys import PREFIX, principal_of
@@ -44,9 +45,11 @@ async def _asking_again(
     return lambda: _principal_of_secret(secret, request, service)
 
 
-def principal_behind(secret: str | None, request: Request, service: Service) -> Principal:
-    """Return whom a request's key stands for, and count the request against what the key may ask. Where the app lets
-    who sends none do everything, it does so as long as nobody made a key.
+def principal_behind(
+    secret: str | None, request: Request, service: Service, rate_class: RateClass | None = None
+) -> Principal:
+    """Return whom a request's key stands for, and count the request against what the key may ask, by the class of its
+    route unless one is named. Where the app lets who sends none do everything, it does so as long as nobody made a key.
 
     Raises:
         Unauthorized: the key is none that is known and in force.
@@ -56,7 +59,7 @@ def principal_behind(secret: str | None, request: Request, service: Service) -> 
     principal = _principal_of_secret(secret, request, service)
     note_key(request.state, principal)
     if principal is not ANONYMOUS:
-        service.rates.spend(principal, request)
+        service.rates.spend(principal, request, rate_class)
     return principal
 
 

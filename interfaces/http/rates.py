@@ -101,13 +101,14 @@ class RateLimits:
             "rate limits", (BrokerFailed,), threshold=1, open_seconds=_AWAY_SECONDS, on_change=self._tell
         )
 
-    def spend(self, principal: Principal, request: Request) -> None:
-        """Take a token of the principal's key for a request, and note what its answer is to say.
+    def spend(self, principal: Principal, request: Request, rate_class: RateClass | None = None) -> None:
+        """Take a token of the principal's key for a request, and note what its answer is to say. Of which class it is
+        its route says, unless it is named.
 
         Raises:
             Later: there is none left.
         """
-        rate_class = self._class_of(request)
+        rate_class = rate_class or self._class_of(request)
         per_minute = self._per_minute[rate_class]
         if not per_minute:
             return

@@ -12,17 +12,19 @@ from typing import Final
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from interfaces.http.credentials import principal_behind, subject_of
+from interfaces.http.limits import received_again
+from interfaces.http.rates import RateClass
 from interfaces.http.service import Service
 from interfaces.mcp import server
 from interfaces.mcp.server import as_agent, create_server, tools_named
 from policies.access import acting
-from recall.tools import ToolContext
+from recall.tools import TOOLS, Effect, ToolContext
 from schema import Principal, Subject
 from schema.turn import Identifier
 
@@ -43,8 +45,9 @@ class McpRoute:
         if request.method != "POST":
             # There are no sessions, so there is nothing to listen to or to end.
             raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "POST"})
-        scope[_ASKED] = await asyncio.to_thread(_asked, request)
-        await request.app.state.mcp.handle_request(scope, receive, send)
+        body = await request.body()
+        scope[_ASKED] = await asyncio.to_thread(_asked, request, _rate_class_of(body))
+        await request.app.state.mcp.handle_request(scope, received_again(body, receive), send)
 
 
 @asynccontextmanager
@@ -71,12 +74,32 @@ async def serving(app: FastAPI, service: Service) -> AsyncIterator[None]:
         yield
 
 
-def _asked(request: Request) -> tuple[Principal, Subject]:
+def _rate_class_of(body: bytes) -> RateClass:
+    """Return the class of a message: what calls a tool that writes is a write, all else reads, and so is what the
+    server will refuse."""
+    try:
+        message = _Message.model_validate_json(body)
+    except ValidationError:
+        return RateClass.READ
+    tool = TOOLS.get(message.params.name) if message.method == "tools/call" else None
+    return RateClass.READ if tool is None or tool.effect is Effect.READS else RateClass.WRITE
+
+
+class _Called(BaseModel):
+    name: str = ""
+
+
+class _Message(BaseModel):
+    method: str
+    params: _Called = _Called()
+
+
+def _asked(request: Request, rate_class: RateClass) -> tuple[Principal, Subject]:
     """Return who asks about whom: as everywhere under /api/v1, with `user_id`, `subject_id` and `agent_id` in the
     query for a key that may name them."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     secret = request.headers.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else None)
-    principal = principal_behind(secret or None, request, request.app.state.service)
+    principal = principal_behind(secret or None, request, request.app.state.service, rate_class)
     user_id, subject_id, agent_id = (_identifier(request, name) for name in ("user_id", "subject_id", "agent_id"))
     asker = acting(principal, user_id, agent_id)
     return as_agent(asker), subject_of(asker, subject_id or user_id)

@@ -64,6 +64,25 @@ def test_classes_and_keys_have_buckets_of_their_own(service: Served) -> None:
         assert other.put(path).status_code == 200
 
 
+def test_a_client_of_the_protocol_writes_by_the_tools_that_write_and_reads_by_all_else(service: Served) -> None:
+    def asked(method: str, **params: Any) -> str:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = client.post("/mcp", json=message, headers={"Accept": "application/json, text/event-stream"})
+        return answer.headers["RateLimit"].partition(";")[0].strip('"')
+
+    def called(tool: str) -> str:
+        return asked("tools/call", name=tool, arguments={})
+
+    with service.client(service.key(user="mila")) as client:
+        client_info = {"name": "test", "version": "1"}
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client_info}
+        assert {asked("initialize", **hello), asked("tools/list"), called("search_memory")} == {"read"}
+    with service.client(service.key(user="mila")) as client:
+        assert {called("create_memory"), called("delete_memory"), called("update_memory")} == {"write"}
+    with service.client(service.key(user="mila")) as client:
+        assert {called("no_such_tool"), asked("ping")} == {"read"}
+
+
 def test_failures_say_what_is_left_too(service: Served) -> None:
     with service.client(service.key(user="carl")) as client:
         answer = client.get("/api/v1/memories/00000000-0000-4000-8000-000000000000")
