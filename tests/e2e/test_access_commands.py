@@ -63,13 +63,6 @@ def test_members_are_set_listed_and_removed(home: Home) -> None:
     assert "no member" in home.say("members", "remove", "legacy", "anna").stderr
 
 
-def test_without_a_key_the_service_listens_on_this_machine_alone(home: Home) -> None:
-    said = home.say("serve", "--host", "0.0.0.0")
-    assert said.returncode == 2
-    assert "AFTERTURN_HTTP_HOST" in said.stderr
-    assert "afterturn keys create" in said.stderr
-
-
 def test_a_port_for_metrics_that_is_taken_is_named_before_anything_listens(home: Home) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
