@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.table import Table
@@ -33,15 +33,23 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+_OF_A_BACKEND: Final = (Capability.READ, Capability.TURNS)
+_OF_AN_AGENT: Final = (Capability.READ, Capability.WRITE_OWN)
+"""Capabilities of a key of which nobody says what it may."""
+
 
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(help="What it is for, such as `chat backend`.")],
     by: ByOption,
     can: Annotated[
-        list[Capability],
-        typer.Option("--can", "-c", help="A capability; give it once for each. Reading and turns if left out."),
-    ] = [Capability.READ, Capability.TURNS],  # noqa: B006
+        list[Capability] | None,
+        typer.Option(
+            "--can",
+            "-c",
+            help="A capability; give it once for each. If left out: read and turns; of an agent read and write_own.",
+        ),
+    ] = None,
     tenant: TenantOption = "default",
     user: Annotated[
         str | None, typer.Option("--user", "-u", help="Stands for this user alone.", callback=identifier)
@@ -56,14 +64,14 @@ def create(
 
     \b
     A chat backend that asks for its users:  afterturn keys create backend -c read -c turns -c act_as
-    An agent that keeps notes of its own:    afterturn keys create coach -c read -c write_own --agent coach
+    An agent that keeps notes of its own:    afterturn keys create coach --agent coach
     """
     now = datetime.now(UTC)
     with closing(open_catalog(load_settings())) as catalog:
         issued = issue(
             name,
             tenant,
-            can,
+            can or (_OF_AN_AGENT if agent else _OF_A_BACKEND),
             catalog,
             by=by,
             now=now,

@@ -30,6 +30,22 @@ def test_ids_are_whole_in_the_lists_of_a_narrow_terminal(home: Home) -> None:
     assert webhook["id"] in home.spawn("webhooks", "list", COLUMNS="80").stdout
 
 
+@pytest.mark.parametrize(
+    ("given", "may"),
+    [
+        ([], {"read", "turns"}),
+        (["--user", "maya"], {"read", "turns"}),
+        (["--agent", "coach"], {"read", "write_own"}),
+        (["--user", "maya", "--agent", "coach"], {"read", "write_own"}),
+        (["--agent", "coach", "--can", "read"], {"read"}),
+    ],
+)
+def test_a_key_of_which_nobody_says_what_it_may_reads_and_does_what_is_its_own(
+    home: Home, given: list[str], may: set[str]
+) -> None:
+    assert set(home.json("keys", "create", "somebody", *given)["capabilities"]) == may
+
+
 def test_a_list_of_keys_names_whom_each_stands_for(home: Home) -> None:
     home.say("keys", "create", "notes", "--user", "maya", "--agent", "coach")
     home.say("keys", "create", "backend")
