@@ -32,7 +32,8 @@ _Entry = tuple[str, Mapping[bytes, bytes]]
 
 @dataclass(frozen=True)
 class Heard:
-    """An event as a listener is told it, or a gap. `id` is where in the stream to go on from."""
+    """An event as a listener is told it, or a gap. `id` is where in the stream to go on from. The payload of an event
+    has its `event_id`, which it keeps when it is announced again, and when it happened (`at`)."""
 
     id: str
     name: str
@@ -116,9 +117,7 @@ async def _before(redis: AsyncRedis, key: str, after: str) -> tuple[dict[int, No
 
 
 def _audible(entries: Sequence[_Entry], listener: Listener, stores: Stores) -> list[Heard]:
-    events = [
-        Heard(position, fields[b"event"].decode(), json.loads(fields[b"payload"])) for position, fields in entries
-    ]
+    events = [_heard(position, fields) for position, fields in entries]
     ids = {uuid.UUID(event.payload["id"]) for event in events if "id" in event.payload}
     labels = {memory.id: memory.labels for memory in stores.catalog.memories(listener.subject, ids).values()}
     names = {event.payload["document_id"] for event in events if "document_id" in event.payload}
@@ -134,6 +133,11 @@ def _audible(entries: Sequence[_Entry], listener: Listener, stores: Stores) -> l
         return event.name == EventName.DELETED if memory_labels is None else may_see(listener.seen, memory_labels)
 
     return [event for event in events if may_hear(event)]
+
+
+def _heard(position: str, fields: Mapping[bytes, bytes]) -> Heard:
+    told = {"event_id": int(fields[b"event_id"]), "at": fields[b"at"].decode()}
+    return Heard(position, fields[b"event"].decode(), json.loads(fields[b"payload"]) | told)
 
 
 def _labels_of_document(event: Heard, documents: Mapping[str, KeptDocument]) -> Labels | None:

@@ -32,7 +32,8 @@ export interface Proof {
 export interface Event {
   id: string;
   name: string;
-  data: Record<string, unknown>;
+  /** Of all but a gap: `event_id` is its own however often it is told, and `at` is when it happened (ISO 8601). */
+  data: Record<string, unknown> & { event_id?: number; at?: string };
 }
 
 /** A request that the service did not do. `status` is 0 where no answer came. */

@@ -205,6 +205,13 @@ def test_a_listener_whose_place_is_gone_is_told_of_the_gap(service: Served, back
     assert hear(backend, "frida", 2, "1-1")[0][1] == "gap"
 
 
+def test_an_event_says_when_it_happened_and_which_it_is(service: Served, backend: httpx.Client) -> None:
+    announce(service, "ines", 11)
+    with backend.stream("GET", "/api/v1/events", params={"user_id": "ines"}, headers={"Last-Event-ID": "0"}) as answer:
+        data = next(line.removeprefix("data: ") for line in answer.iter_lines() if line.startswith("data: "))
+    assert json.loads(data) == {"event_id": 11, "at": WHEN}
+
+
 def test_an_event_comes_as_it_happens(service: Served, backend: httpx.Client) -> None:
     heard: list[tuple[str, str]] = []
     listener = threading.Thread(target=lambda: heard.extend(hear(backend, "gina", 1, "0")))

@@ -118,7 +118,8 @@ class Proof:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to a memory. `id` is where to go on from; a `gap` says that events before it are gone."""
+    """Something that happened to a memory. `id` is where to go on from; a `gap` says that events before it are gone.
+    The data of others have `event_id`, a number that stays theirs when they are told again, and `at`, its time."""
 
     id: str
     name: str
