@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
@@ -91,11 +91,12 @@ class KnownFact:
 @dataclass(frozen=True)
 class Anchor:
     """Where the graph was entered: a memory, a fact, or a turn; verified where the graph has a fact of it that may be
-    told. `family` says what the question was compared with."""
+    told. `family` says what the question was compared with, and `similarity` how near it is: a cosine."""
 
     type: Literal["memory", "fact", "source"]
     id: str
     score: float
+    similarity: float
     is_verified: bool
     family: Family = Family.MEMORIES
     relationship_key: str | None = None
@@ -177,7 +178,7 @@ def _asked(
     near = _by_selectors(question, audience, stores) if found else _Near()
     by_turn = {}
     if question.mode != "semantic":
-        by_turn = _scores_of_turns(hits) if near.turns is None else near.turns
+        by_turn = _best_of_turns(hits, lambda hit: hit.score) if near.turns is None else near.turns
     clock.stop("vector_search")
     stated = {(fact.memory.id, fact.ordinal): cosine for fact, cosine in near.facts}
     by_fact = {fact.memory.id: cosine for fact, cosine in reversed(near.facts)}
@@ -218,14 +219,23 @@ def _asked(
     }
     keys = {(fact.memory.id, fact.relation.ordinal): fact.relationship_key for fact in verified}
     compared = Family.MEMORIES if near.turns is None else Family.WINDOWS
+    nearest = _best_of_turns(hits, lambda hit: hit.similarity) if near.turns is None else near.turns
     anchors = (
-        *(Anchor("memory", id_, score, id_ in verified_ids) for id_, score in by_memory.items()),
         *(
-            Anchor("fact", str(fact.id), cosine, key is not None, Family.FACTS, key)
+            Anchor("memory", id_, by_memory[id_], hit.similarity, id_ in verified_ids)
+            for hit in hits
+            for id_ in [str(hit.memory.id)]
+            if id_ in by_memory
+        ),
+        *(
+            Anchor("fact", str(fact.id), cosine, cosine, key is not None, Family.FACTS, key)
             for fact, cosine in near.facts
             for key in [keys.get((fact.memory.id, fact.ordinal))]
         ),
-        *(Anchor("source", turn, score, turn in verified_ids, compared) for turn, score in by_turn.items()),
+        *(
+            Anchor("source", turn, score, nearest[turn], turn in verified_ids, compared)
+            for turn, score in by_turn.items()
+        ),
     )
     return EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts), anchors, clock.seconds)
 
@@ -253,12 +263,12 @@ def _by_selectors(question: Question, audience: Audience, stores: Stores) -> _Ne
     )
 
 
-def _scores_of_turns(hits: Sequence[Hit]) -> dict[str, float]:
-    scores: dict[str, float] = {}
+def _best_of_turns(hits: Sequence[Hit], value: Callable[[Hit], float]) -> dict[str, float]:
+    best: dict[str, float] = {}
     for hit in hits:
         for turn in hit.memory.source_turn_ids:
-            scores[turn] = max(hit.score, scores.get(turn, 0.0))
-    return scores
+            best[turn] = max(value(hit), best.get(turn, value(hit)))
+    return best
 
 
 def _known(

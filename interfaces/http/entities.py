@@ -195,7 +195,13 @@ def _debug(wanted: _LookUp, entity_facts: EntityFacts) -> RagDebugOut | None:
         top_k=question.most,
         min_score=question.min_similarity,
         vector_hits=[
-            {"collection": anchor.family, "score": anchor.score, "anchor_type": anchor.type, "anchor_id": anchor.id}
+            {
+                "collection": anchor.family,
+                "score": anchor.score,
+                "similarity": anchor.similarity,
+                "anchor_type": anchor.type,
+                "anchor_id": anchor.id,
+            }
             | ({"relationship_key": anchor.relationship_key} if anchor.relationship_key else {})
             for anchor in entity_facts.anchors
         ],

@@ -61,6 +61,20 @@ def test_how_facts_were_selected_is_told_by_ids_alone(me: httpx.Client, known: s
     assert "Lisbon" not in str(debug)
 
 
+@pytest.mark.parametrize("mode", ["semantic", "episodic", "hybrid"])
+def test_what_is_let_in_by_its_similarity_tells_it(me: httpx.Client, known: str, mode: str) -> None:
+    def hits(**more: Any) -> list[dict[str, Any]]:
+        asked = {"rag_query": "Which city does Anna live in?", "rag_mode": mode, "rag_debug": True, **more}
+        found: list[dict[str, Any]] = looked_up(me, known, **asked)["rag_debug"]["vector_hits"]
+        return found
+
+    every = hits()
+    assert every
+    for bound in {hit["similarity"] for hit in every}:
+        near = {hit["anchor_id"] for hit in every if hit["similarity"] >= bound}
+        assert {hit["anchor_id"] for hit in hits(rag_min_score=bound)} == near
+
+
 def test_without_a_query_the_other_parameters_change_nothing(me: httpx.Client, known: str) -> None:
     plain = looked_up(me, known)
     with_some = looked_up(me, known, rag_query=" ", rag_top_k=1, rag_min_score=1, rag_mode="hybrid", rag_debug=True)
