@@ -75,12 +75,20 @@ Moment = Annotated[AwareDatetime, AfterValidator(_within_time)]
 """A moment that somebody tells us, with a zone: never one with which there is no reckoning."""
 
 
-def _without_nul(text: str) -> str:
-    """Return a text without characters of the code 0, which no text has and Postgres keeps none of."""
+def _storable(text: str) -> str:
+    """Return a text without characters of the code 0, which no text has and Postgres keeps none of.
+
+    Raises:
+        ValueError: it is no Unicode text.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half a character (a lone surrogate)") from None
     return text.replace("\0", "")
 
 
-_WithoutNul = AfterValidator(_without_nul)
+_Storable = AfterValidator(_storable)
 
 
 def _is_empty(value: tuple[Message, ...] | Mapping[str, MetadataValue]) -> bool:
@@ -93,7 +101,7 @@ def _in_order(metadata: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
 
 
 MetadataValue = (
-    Annotated[str, StringConstraints(max_length=1000), _WithoutNul]
+    Annotated[str, StringConstraints(max_length=1000), _Storable]
     | bool
     | Annotated[int, Field(ge=-(2**63), lt=2**63)]
     | Annotated[float, Field(allow_inf_nan=False)]
@@ -108,7 +116,7 @@ class Message(Value):
     model_config = ConfigDict(extra="forbid")
 
     role: Role
-    content: Annotated[str, _WithoutNul]
+    content: Annotated[str, _Storable]
     name: Identifier | None = None
 
 
@@ -117,9 +125,9 @@ class Attachment(Value):
 
     model_config = ConfigDict(extra="forbid")
 
-    uri: Annotated[str, StringConstraints(min_length=1, max_length=2048), _WithoutNul]
-    media_type: Annotated[str, StringConstraints(min_length=1, max_length=200), _WithoutNul]
-    title: Annotated[str, StringConstraints(max_length=300), _WithoutNul] | None = None
+    uri: Annotated[str, StringConstraints(min_length=1, max_length=2048), _Storable]
+    media_type: Annotated[str, StringConstraints(min_length=1, max_length=200), _Storable]
+    title: Annotated[str, StringConstraints(max_length=300), _Storable] | None = None
 
 
 class HotPathCandidate(Value):
@@ -128,9 +136,9 @@ class HotPathCandidate(Value):
     model_config = ConfigDict(extra="forbid")
 
     id: Identifier
-    summary: Annotated[str, StringConstraints(min_length=1, max_length=1000), _WithoutNul]
+    summary: Annotated[str, StringConstraints(min_length=1, max_length=1000), _Storable]
     type: Literal["semantic", "episodic", "procedural"] = "semantic"
-    category: Annotated[str, StringConstraints(min_length=1, max_length=60), _WithoutNul] = "Other"
+    category: Annotated[str, StringConstraints(min_length=1, max_length=60), _Storable] = "Other"
 
 
 class Turn(Value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import uuid
 from collections.abc import Iterator
@@ -210,7 +211,9 @@ def test_an_agent_is_given_what_it_needs_before_it_answers(me: httpx.Client, use
     given = me.post(f"/api/v1/subjects/{user}/retrieval", json=asked).json()
     assert (given["outcome"], given["memories"][0]["content"]) == ("single", "Anna plays the violin.")
     nothing_said = {"messages": [{"role": "assistant", "content": "Hello!"}, {"role": "user", "content": " "}]}
-    assert me.post(f"/api/v1/subjects/{user}/retrieval", json=nothing_said).status_code == 422
+    half_a_character = {"messages": [{"role": "user", "content": "\ud800 which instrument?"}]}
+    for wrong in (nothing_said, half_a_character):
+        assert me.post(f"/api/v1/subjects/{user}/retrieval", content=json.dumps(wrong)).status_code == 422
 
 
 def test_nobody_reads_or_writes_what_is_known_of_another_user(service: Served, me: httpx.Client, user: str) -> None:

@@ -18,6 +18,7 @@ from schema import (
     Kind,
     Memory,
     MemoryType,
+    Message,
     Policy,
     Subject,
     Thresholds,
@@ -81,6 +82,11 @@ def said(text: str) -> dict[str, Any]:
 def test_a_turn_that_breaks_the_contract_is_refused(why: str, fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         turn(**fields)
+
+
+def test_a_message_is_text_wherever_it_stands() -> None:
+    with pytest.raises(ValidationError, match="half a character"):
+        Message(role="user", content="\ud800 where do I live?")
 
 
 @pytest.mark.parametrize("missing", ["turn_id", "tenant_id", "user_id", "conversation_id", "messages", "occurred_at"])
