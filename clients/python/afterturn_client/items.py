@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from afterturn_client.requests import Request, subject_path
+from afterturn_client.requests import Request, body_of, subject_path
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ def read_items(subject_id: str, ops: Sequence[Mapping[str, Any]]) -> Request[Seq
     Raises:
         RequestFailed: the service did not do it; the class says why.
     """
-    body = json.dumps({"ops": list(ops)}).encode()
+    body = body_of({"ops": list(ops)})
     return Request("POST", subject_path(subject_id, "/store/read"), _answers_of, body=body, harmless=True)
 
 
@@ -49,7 +48,7 @@ def write_items(subject_id: str, puts: Sequence[Mapping[str, Any]]) -> Request[N
         Invalid: consent is withdrawn, or a value cannot be kept.
         RequestFailed: the service did not do it; the class says why.
     """
-    body = json.dumps({"puts": list(puts)}).encode()
+    body = body_of({"puts": list(puts)})
     return Request("POST", subject_path(subject_id, "/store/write"), lambda _body: None, body=body)
 
 

@@ -159,7 +159,7 @@ def _put(op: PutOp, fields: Sequence[str]) -> dict[str, Any]:
 def _json(value: Mapping[str, Any]) -> dict[str, Any]:
     try:
         json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the value cannot be written as JSON: {error}") from error
     return dict(value)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 from afterturn_client.model import Checked, Preferences, checked_of, preferences_of
-from afterturn_client.requests import Request, subject_path
+from afterturn_client.requests import Request, body_of, subject_path
 
 
 def preferences(user_id: str) -> Request[Preferences]:
@@ -29,8 +28,7 @@ def want(
         PreconditionFailed: they want something else by now; get their preferences again.
         RequestFailed: the service did not do it; the class says why.
     """
-    fields = {"consent": consent, "time_zone": time_zone}
-    body = json.dumps({name: value for name, value in fields.items() if value is not None}).encode()
+    body = body_of({"consent": consent, "time_zone": time_zone})
     headers = () if etag is None else (("If-Match", f'"{etag}"'),)
     path = subject_path(user_id, "/preferences")
     # Sent again with its etag, it would meet what it has done itself.
@@ -49,7 +47,7 @@ def unblock_topic(user_id: str, topic: str) -> Request[Preferences]:
 
 def check(user_id: str, text: str) -> Request[Checked]:
     """Tell whether a text is on none of the topics that a user wants left alone."""
-    body = json.dumps({"text": text}).encode()
+    body = body_of({"text": text})
     return Request("POST", subject_path(user_id, "/topics/check"), checked_of, _of(user_id), body, harmless=True)
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote
 
+from afterturn_client.errors import Invalid
 from afterturn_client.model import (
     Context,
     Hit,
@@ -34,7 +35,11 @@ SUBJECTS: Final = "/api/v1/subjects/"
 
 @dataclass(frozen=True)
 class Request(Generic[T]):
-    """One request. `harmless` says that it may be sent again whatever became of it: twice is as good as once."""
+    """One request. `harmless` says that it may be sent again whatever became of it: twice is as good as once.
+
+    Raises:
+        Invalid: a parameter is no Unicode text.
+    """
 
     method: str
     path: str
@@ -43,6 +48,10 @@ class Request(Generic[T]):
     body: bytes | None = None
     headers: tuple[tuple[str, str], ...] = ()
     harmless: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in self.params:
+            _require_text(name, value)
 
 
 def search(
@@ -168,7 +177,7 @@ def remember(
         "pinned": pinned,
         "occurred_at": _moment(occurred_at),
     }
-    return Request("POST", MEMORIES, remembered_of, body=_body(fields))
+    return Request("POST", MEMORIES, remembered_of, body=body_of(fields))
 
 
 def edit(
@@ -199,7 +208,7 @@ def edit(
     }
     headers = () if version is None else (("If-Match", f'"{version}"'),)
     params = _params(**_who(user_id, subject_id, agent_id))
-    return Request("PATCH", _memory_path(memory_id), memory_of, params, _body(fields), headers)
+    return Request("PATCH", _memory_path(memory_id), memory_of, params, body_of(fields), headers)
 
 
 def forget(
@@ -332,8 +341,23 @@ def _params(**given: object) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _body(fields: Mapping[str, Any]) -> bytes:
-    return json.dumps({name: value for name, value in fields.items() if value is not None}).encode()
+def body_of(fields: Mapping[str, Any]) -> bytes:
+    """Return fields as JSON, without those that are None.
+
+    Raises:
+        Invalid: a value lies too deep, or holds itself.
+    """
+    try:
+        return json.dumps({name: value for name, value in fields.items() if value is not None}).encode()
+    except (ValueError, RecursionError) as error:
+        raise Invalid(None, f"a field cannot be written as JSON ({type(error).__name__})") from None
+
+
+def _require_text(name: str, value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid(None, f"{name}: holds half a character (a lone surrogate)") from None
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -347,11 +371,16 @@ def _memory_path(memory_id: Id) -> str:
 
 
 def subject_path(subject_id: str, below: str, name: str = "") -> str:
-    """Return the path of something of a subject, the last part of it a name of any characters."""
+    """Return the path of something of a subject, the last part of it a name of any characters.
+
+    Raises:
+        Invalid: one of the two is no Unicode text.
+    """
     return f"{SUBJECTS}{_segment(subject_id)}{below}{_segment(name)}"
 
 
 def _segment(name: str) -> str:
+    _require_text("an id or a name", name)
     # httpx would resolve dots: a user named ".." must not become another path.
     return quote(name, safe="").replace(".", "%2E") if set(name) <= {"."} else quote(name, safe="")
 

@@ -116,5 +116,5 @@ def _text(content: str) -> bytes:
 def _json(fields: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise InvalidTurn(f"a field cannot be written as JSON ({type(error).__name__})") from None

@@ -99,6 +99,13 @@ def wait_until(condition: Callable[[], bool]) -> None:
 # -- what is a turn -----------------------------------------------------------------------------------------------
 
 
+def _nested(deep: int) -> object:
+    value: object = "4711"
+    for _ in range(deep):
+        value = {"in": value}
+    return value
+
+
 @pytest.mark.parametrize(
     ("field", "wrong"),
     [
@@ -108,6 +115,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         ("messages.0", {"messages": [{"role": "user", "content": "my pin is 4711", "mood": "good"}]}),
         ("bytes of text", {"messages": [{"role": "user", "content": "4711" * 20_000}]}),
         ("lone surrogate", {"messages": [{"role": "user", "content": "4711 \ud800"}]}),
+        ("RecursionError", {"candidate": _nested(5_000)}),
         ("user_id", {"user_id": "a\nb"}),
         ("user_id", {"user_id": ""}),
         ("conversation_id", {"conversation_id": "c" * 201}),
