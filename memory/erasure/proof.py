@@ -20,9 +20,10 @@ from policies.unconsolidation import Aftermath
 from schema import Subject
 from schema.errors import BrokerRefused, BrokerRejected
 from stores.graph import RebuildableGraph
-from stores.index.base import BESIDE, Family
+from stores.index.base import BESIDE, Family, LoggedIndex
 
 BROKER_FILE: Final = "the broker's append-only file"
+STORE_LOGS: Final = "the write-ahead logs of the catalog and the index"
 _BLOCK = 1024 * 1024
 _REWRITE_SECONDS = 20.0
 """For how long the broker's rewriting is waited for: a gigabyte takes some ten seconds."""
@@ -69,9 +70,8 @@ def look_again(erasure: Erasure, context: MemoryContext, proof: Proof, aftermath
         proof.left["events"] = len(events_of_erased(erasure, context))
         if not erasure.is_late:
             proof.left |= graph_facts(erasure.subject, context)
-    for family in BESIDE:
-        if line_of(family) in proof.removed:
-            proof.left[line_of(family)] = len(stray_keys(family, erasure.subject, context))
+    for family in _families_beside(proof):
+        proof.left[line_of(family)] = len(stray_keys(family, erasure.subject, context))
     if aftermath is not None:
         proof.left |= left_of_memories(erasure.subject, aftermath, context)
     proof.left |= count_waiting(erasure, context)
@@ -117,6 +117,29 @@ def _telling_events(subject: Subject, aftermath: Aftermath, context: MemoryConte
         and (bool(gone & set(map(str, payload.values()))) or (payload.get("id") in reworded and "anew" not in payload))
         for event, payload in announced
     )
+
+
+def clear_logs(subject: Subject, context: MemoryContext, proof: Proof) -> None:
+    """Have the stores in files of ours take what was deleted out of their write-ahead logs, and note where it is not
+    shown that they did."""
+    indexes = [context.index_of(family) for family in (Family.MEMORIES, *_families_beside(proof))]
+    # Each is asked, whatever another answers.
+    cleared = [
+        context.catalog.leave_no_trace(),
+        *[index.leave_no_trace(subject) for index in indexes if isinstance(index, LoggedIndex)],
+    ]
+    if not all(cleared):
+        proof.unshown.append(STORE_LOGS)
+        proof.may_be_shown = True
+        proof.notes.append(
+            "somebody reads the catalog or the index just now, a backup say: their write-ahead logs still hold what "
+            "was erased"
+        )
+
+
+def _families_beside(proof: Proof) -> list[Family]:
+    """Return the families of which something was removed: the index of another is not made only to be looked at."""
+    return [family for family in BESIDE if line_of(family) in proof.removed]
 
 
 def rewrite_broker_file(context: MemoryContext, proof: Proof) -> None:

@@ -23,6 +23,7 @@ from memory.erasure.authored import erase_authored, note_authored
 from memory.erasure.memories import ERASED, erase_memories
 from memory.erasure.proof import (
     Proof,
+    clear_logs,
     events_of_erased,
     graph_facts,
     line_of,
@@ -188,6 +189,7 @@ def _clear(erasure: Erasure, lease: Lease, context: MemoryContext, proof: Proof)
     else:
         announce_all(subject, context)
     proof.removed |= drop_waiting(erasure, lease, context)
+    clear_logs(subject, context, proof)
 
 
 def _count_vectors(subject: Subject, context: MemoryContext) -> dict[Family, int]:

@@ -125,6 +125,11 @@ class Catalog(Store):
             self._writers.leave_no_trace()
         return event_ids
 
+    def leave_no_trace(self) -> bool:
+        """Take what was deleted out of an embedded database's log too, and return whether it is: whatever deletes tries
+        the same, and does not say."""
+        return self._writers.leave_no_trace()
+
     def mark_done(self, jobs: Sequence[IndexJob] = (), event_ids: Sequence[int] = ()) -> Done:
         """Mark as done jobs that the index has done and events that were announced. Returns what was there of them.
 

@@ -67,20 +67,23 @@ class Writers:
         with self._writing_alone(), self._begun() as connection:
             yield connection
 
-    def leave_no_trace(self) -> None:
-        """Take what was deleted out of SQLite's write-ahead log as well, as far as its readers allow just now.
+    def leave_no_trace(self) -> bool:
+        """Take what was deleted out of SQLite's write-ahead log as well, and return whether it is: not where somebody
+        has been reading for longer than one waits.
 
         The pages themselves are overwritten by `secure_delete`. Other databases look after their own logs.
         """
         if self._lock_file is None:
-            return
+            return True
+        is_busy = False
         with self._writing_alone(), self._engine.connect() as connection:
             raw = connection.connection.dbapi_connection
             if raw is not None:
                 with closing(raw.cursor()) as cursor:
                     cursor.execute(f"PRAGMA busy_timeout = {_TRACE_MS}")
-                    cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    [(is_busy, _, _)] = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                     cursor.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+        return not is_busy
 
     def _write_together(self, works: Sequence[_Work]) -> list[Any]:
         """Do works in one transaction. An error of the database is everybody's, any other one its work's own."""

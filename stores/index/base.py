@@ -242,6 +242,16 @@ class HealthCheckedIndex(Protocol):
 
 
 @runtime_checkable
+class LoggedIndex(Protocol):
+    """An index in files of ours, with a write-ahead log in which an entry stands for a while after it was deleted."""
+
+    def leave_no_trace(self, subject: Subject) -> bool:
+        """Take what was deleted of a subject out of the log too, and return whether it is: not where somebody has been
+        reading for longer than one waits, a second or so. `delete` tries the same, and does not say."""
+        ...
+
+
+@runtime_checkable
 class OptimizableIndex(Protocol):
     """An index that serves large subjects better after somebody looked after it."""
 

@@ -15,6 +15,7 @@ from stores.index.base import (
     HealthCheckedIndex,
     Hit,
     Index,
+    LoggedIndex,
     Metric,
     OptimizableIndex,
     TransactionalIndex,
@@ -68,6 +69,10 @@ class LazyIndex:
         """Check the index, where it can say something of itself."""
         if isinstance(self.opened, HealthCheckedIndex):
             yield from self.opened.check_health()
+
+    def leave_no_trace(self, subject: Subject) -> bool:
+        """Do as the index does, where it has a log."""
+        return self.opened.leave_no_trace(subject) if isinstance(self.opened, LoggedIndex) else True
 
     def optimize(self) -> Iterator[tuple[str, Subject]]:
         """Do what large subjects need, where the index knows of any."""

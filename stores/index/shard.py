@@ -19,6 +19,8 @@ _BUSY_SECONDS = 30.0
 _PAGE_BYTES = 16384
 """Measured with rows of one 384-number vector: nine fit on a page; the default 4,096 holds two and wastes a quarter."""
 _WAL_PAGES = 256
+_TRACE_SECONDS = 1.0
+"""How long a deletion waits for readers of the file, and its writers with it."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -69,7 +71,8 @@ class Shard:
     """One SQLite file with a writer and a few readers per process. Open it after a fork, not before.
 
     Commits are not flushed to the disk one by one (`synchronous=NORMAL`): a power cut may take the last ones, never
-    the file, and the index can be rebuilt from the catalog. Deleted entries are overwritten with zeros.
+    the file, and the index can be rebuilt from the catalog. Deleted entries are overwritten with zeros, in the file
+    once the write-ahead log is written through to it: `leave_no_trace` does that at once.
     """
 
     def __init__(self, path: Path) -> None:
@@ -137,6 +140,22 @@ class Shard:
                     yield connection
             finally:
                 self._readers.put(connection)
+
+    def leave_no_trace(self) -> bool:
+        """Take what was deleted or written over out of the write-ahead log too, and return whether it is: not where
+        somebody has been reading for longer than one waits.
+
+        Raises:
+            IndexUnavailable: see there.
+        """
+        with explained(self.path), self._write_lock:
+            self._writer = self._writer or self._connect()
+            self._writer.execute(f"PRAGMA busy_timeout = {round(_TRACE_SECONDS * 1000)}")
+            try:
+                [(is_busy, _, _)] = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._writer.execute(f"PRAGMA busy_timeout = {round(_BUSY_SECONDS * 1000)}")
+        return not is_busy
 
     def close(self) -> None:
         """Wait for what is under way and close every connection; the next use opens them again."""

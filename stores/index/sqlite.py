@@ -145,7 +145,8 @@ class SqliteIndex:
         return {uuid.UUID(bytes=key): version for key, version in there.items()}
 
     def delete(self, subject: Subject, keys: Sequence[uuid.UUID]) -> None:
-        with self._shard(subject.key).write() as connection:
+        shard = self._shard(subject.key)
+        with shard.write() as connection:
             removed = sum(
                 connection.execute(
                     f"DELETE FROM entries WHERE subject = ? AND key IN ({marks})", (subject.key, *batch)
@@ -159,6 +160,12 @@ class SqliteIndex:
                     (mark, mark, removed, subject.key),
                 )
                 connection.execute("DELETE FROM subjects WHERE subject = ? AND entries = 0", (subject.key,))
+        if removed:
+            shard.leave_no_trace()
+
+    def leave_no_trace(self, subject: Subject) -> bool:
+        """Take what was deleted of a subject out of its file's write-ahead log too, and return whether it is."""
+        return self._shard(subject.key).leave_no_trace()
 
     def count(self) -> int:
         total = 0

@@ -138,5 +138,6 @@ def test_a_reader_that_goes_on_and_on_stops_no_writer_after_a_deletion(engine: E
         with ThreadPoolExecutor(1) as pool:
             cleared = pool.submit(writers.leave_no_trace)
             assert writers.write(saying("second")) == "second"
-            cleared.result()
+            assert cleared.result() is False
     assert said(engine) == {"second"}
+    assert writers.leave_no_trace() is True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import sqlite3
 import time
 import zlib
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from memory.erasure.proof import BROKER_FILE, files_with
+from memory.erasure.proof import BROKER_FILE, STORE_LOGS, files_with
 from memory.erasure.subjects import erase_subject, erase_turns, finish_erasures
 from memory.legal_holds import set_legal_hold
 from schema import Scope
@@ -317,6 +318,40 @@ def test_a_rewriting_that_fails_is_nothing_to_an_erasure_where_the_broker_has_no
     with rewriting_fails(worker, broker_folder, "before it began"):
         proof = erase_subject(subject(anna), worker.context, by="dora", now=NOW)
     assert (proof.is_clean, proof.unshown) == (True, [])
+
+
+@contextmanager
+def reading(files: list[Path]) -> Iterator[None]:
+    """Read SQLite files all the while, as a backup does."""
+    readers = [sqlite3.connect(file, isolation_level=None) for file in files]
+    for reader in readers:
+        reader.execute("BEGIN")
+        reader.execute("SELECT COUNT(*) FROM sqlite_master").fetchall()
+    try:
+        yield
+    finally:
+        for reader in readers:
+            reader.close()
+
+
+@pytest.mark.parametrize("whose_files", ["index/*.sqlite3", "catalog.sqlite3"])
+def test_an_erasure_does_not_say_that_nothing_is_left_while_a_reader_keeps_it_in_a_log(
+    alone: Worker, anna: str, whose_files: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stores.index.shard._TRACE_SECONDS", 0.05)
+    monkeypatch.setattr("stores.catalog.writers._TRACE_MS", 50)
+    alone.hear(anna, "I live in Lisbon")
+    whose, folder = subject(anna), alone.context.settings.data_dir
+    files = list(folder.glob(whose_files))
+    assert files
+    with reading(files):
+        proof = erase_subject(whose, alone.context, by="dora", now=NOW)
+        assert (proof.is_clean, proof.is_over, proof.unshown) == (False, False, [STORE_LOGS])
+        assert any("still hold" in note for note in proof.notes)
+        assert finish_erasures(alone.context, 10, NOW) == 0
+    assert finish_erasures(alone.context, 10, NOW) == 1
+    in_index = [path.name for path in folder.glob("index*/*") if whose.key.encode() in path.read_bytes()]
+    assert in_index == []
 
 
 def test_an_erasure_says_how_many_facts_left_a_graph_of_its_own(

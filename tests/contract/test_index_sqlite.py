@@ -164,6 +164,48 @@ def test_no_trace_of_a_deleted_entry_is_left_in_the_file(folder: Path) -> None:
     assert BEN.key.encode() in left
 
 
+def _holds(folder: Path, words: bytes) -> bool:
+    return any(words in path.read_bytes() for path in folder.iterdir())
+
+
+def test_no_trace_of_a_deleted_entry_is_left_in_the_log_while_processes_have_the_files_open(folder: Path) -> None:
+    index, other = opened(folder), opened(folder)
+    index.upsert([replace(entry(number=1), tags=("indelible-ink",)), entry(BEN, number=2)])
+    assert len(other.query(unit(1), Where(ANA), 5)) == 1
+    index.delete(ANA, [uuid.UUID(int=1)])
+
+    assert not _holds(folder, b"indelible-ink")
+    assert not _holds(folder, ANA.key.encode())
+    assert _holds(folder, BEN.key.encode())
+    index.close()
+    other.close()
+
+
+def test_an_index_that_is_read_all_the_while_says_that_its_log_still_has_what_was_deleted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stores.index.shard._TRACE_SECONDS", 0.05)
+    index = opened(folder)
+    index.upsert([replace(entry(number=1), tags=("indelible-ink",))])
+    [file] = [path.with_name(path.name.removesuffix("-wal")) for path in folder.iterdir() if ANA.key in _text(path)]
+    reader = sqlite3.connect(file, isolation_level=None)
+    reader.execute("BEGIN")
+    assert reader.execute("SELECT COUNT(*) FROM entries").fetchone() == (1,)
+    index.delete(ANA, [uuid.UUID(int=1)])
+
+    assert index.leave_no_trace(ANA) is False
+    assert _holds(folder, b"indelible-ink")
+    reader.execute("ROLLBACK")
+    assert index.leave_no_trace(ANA) is True
+    assert not _holds(folder, b"indelible-ink")
+    reader.close()
+    index.close()
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("latin-1")
+
+
 def _write_without_end(folder: Path, first: int) -> None:
     """Runs in a process of its own until it is killed."""
     index = opened(folder)
