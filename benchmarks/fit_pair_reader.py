@@ -87,7 +87,7 @@ def main(
     np.savez_compressed(_OUT / WEIGHTS, **net._asdict())
     reader = PairReader(embedder)
     for name, pairs in judged.items():
-        scores = np.array(reader.endings([pair[:2] for pair in pairs]))
+        scores = np.array(reader.chances([pair[:2] for pair in pairs]))
         _report(name, scores, np.array([pair.ends for pair in pairs]))
 
 

@@ -13,7 +13,7 @@ from memory.embedding import counted
 from memory.metrics import count_llm_call, show_breaker
 from memory.same_fact import Judge
 from schema.settings import Settings
-from stores.embedding import open_cross_encoder, open_pair_reader
+from stores.embedding import open_cross_encoder, open_forget_reader, open_pair_reader
 from stores.llm import LLM, open_llm
 from stores.mailbox import Mailbox
 from stores.open import Stores, open_stores
@@ -37,6 +37,8 @@ class MemoryContext(Stores):
     """Asked in dedup's check range; nobody without a language model."""
     cross_encoder: CrossEncoder | None
     """Reads what may be a change beside what it may end, in English; none with an embedder that is not built in."""
+    forget_reader: CrossEncoder | None
+    """Reads what a message asks to have forgotten, in English; none where there is no cross-encoder."""
     pair_reader: PairReader | None
     """The same in other languages; none but with the multilingual embedder."""
 
@@ -77,5 +79,6 @@ def memory_on(stores: Stores, celery: Celery | None = None, *, redis: Redis | No
         llm=llm,
         judge=Judge(llm, waits=settings.llm_fallback == "retry") if llm else None,
         cross_encoder=open_cross_encoder(settings),
+        forget_reader=open_forget_reader(settings),
         pair_reader=open_pair_reader(settings, stores.embedder),
     )

@@ -18,15 +18,13 @@ from memory.superseding import is_for_the_same, tolerance_of
 from policies.access import shared_labels
 from policies.dedup import Neighbour, decide, may_end, tells_news
 from policies.language.languages import ENGLISH
-from policies.language.wording import called
+from policies.language.wording import READ_AS, called
 from policies.replaced import as_told
 from schema import Candidate, Decision, DecisionAction, ForgetRequest, Memory, MemoryType
 from stores.index.base import Vector, Where
 
 _READ_BESIDE: Final = 4
 """How many near memories what may be a change is read beside."""
-READ_AS: Final = "Maya"
-"""The name under which every user is read: that of most of what the readers learned from."""
 
 
 @dataclass(frozen=True)
@@ -216,6 +214,6 @@ def _with_endings(
     beside = {n.memory.id: n.memory.summary for n in islice(may_be, _READ_BESIDE)}
     unread = [summary for summary in beside.values() if summary not in endings]
     said = called(candidate.summary, name or "", READ_AS)
-    read = reader.endings([(called(summary, name or "", READ_AS), said) for summary in unread])
+    read = reader.chances([(called(summary, name or "", READ_AS), said) for summary in unread])
     known = {**endings, **dict(zip(unread, read, strict=True))}
     return [replace(n, ending=known[beside[n.memory.id]]) if n.memory.id in beside else n for n in near]

@@ -80,6 +80,8 @@ class Draft:
     """The author of what is decided here, for the audit: extractor or model, prompt, tokens of the batch's call."""
     room: Room = UNBOUNDED
     """The room that quotas left when the draft was begun."""
+    forgot: set[str] = field(default_factory=set)
+    """The ids of the turns of which only a reading beside what is known found that they ask to forget something."""
     over_quota: set[str] = field(default_factory=set)
     """The ids of the turns of which a quota kept a memory out."""
 

@@ -12,10 +12,12 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.memories import family, remove
 from memory.indexing import indexed_vectors
-from policies.forgetting import Known, Meant, Shares, left_of, meant_by, pieces_of
+from policies.forgetting import Known, Meant, Shares, left_of, meant_by
 from policies.language.attributes import attribute_shares
 from policies.language.heads import EMBEDDER
 from policies.language.life_topic_head import life_topic_chances
+from policies.language.wording import READ_AS, called
+from policies.pieces import pieces_of
 from policies.wish_words import life_topics_meant
 from schema import AuditAction, EventName, ForgetRequest, Memory, Review, Status
 from stores.index.base import Vector
@@ -29,6 +31,8 @@ _USER = "user"
 _WORDS = re.compile(r"\w+")
 _TAKEN_APART = 20
 """Of how many memories that tell several things, the nearest first, each clause is looked at."""
+_READ_BESIDE = 24
+"""How many memories, the nearest first, a message is read beside."""
 _ASKED = "the user asked for it to be forgotten"
 _IN_DOUBT = "the user asked for something like it to be forgotten: hidden until somebody says more"
 _AT_ONCE = "the user asked for it to be forgotten: hidden until it is"
@@ -51,7 +55,14 @@ def forget(
     audit says so.
     """
     memories, items, meant = _looked_through(request, vector, draft, context, conversation_id)
+    beside = _rests([items[index] for index in meant.perhaps], request, draft, context)
     done = _hide([memories[index] for index in meant.perhaps], request, draft, conversation_id)
+    for rest, rest_vector in beside:
+        draft.create(rest, rest_vector, _REST)
+    if request.only_as_read:
+        if done:
+            draft.forgot.add(request.turn_id)
+        return done
     sure = [memories[index] for index in meant.surely]
     if sure:
         draft.load(family(context.catalog, draft.subject, [memory.id for memory in sure]).values())
@@ -103,7 +114,7 @@ def _looked_through(
         if memory.status in FORGETTABLE
         and (not request.just_said or (memory.conversation_id == conversation_id and memory.status in _SHOWN))
     ]
-    items = _known(memories, request, vector, draft, context)
+    items = _read(_known(memories, request, vector, draft, context), request, draft, context)
     name = draft.name or ""
     return (
         memories,
@@ -134,10 +145,9 @@ def _alone(memory: Memory, summary: str, draft: Draft) -> Memory:
     def tells(text: str) -> bool:
         return f" {' '.join(_WORDS.findall(text.casefold()))} " in spoken
 
-    key = f"afterturn:{draft.subject.key}:rest:{memory.id}:{summary}"
     return memory.model_copy(
         update={
-            "id": uuid.uuid5(uuid.NAMESPACE_URL, key),
+            "id": _rest_id(memory, summary),
             "summary": summary,
             "entities": tuple(entity for entity in memory.entities if tells(entity.text)),
             "facts": tuple(
@@ -153,6 +163,15 @@ def _alone(memory: Memory, summary: str, draft: Draft) -> Memory:
             "version": 1,
         }
     )
+
+
+def is_rest_of(memory: Memory, whole: Memory) -> bool:
+    """Return whether a memory is what was left of another one without what may have been meant."""
+    return memory.id == _rest_id(whole, memory.summary)
+
+
+def _rest_id(whole: Memory, summary: str) -> uuid.UUID:
+    return uuid.uuid5(uuid.NAMESPACE_URL, f"afterturn:{whole.subject.key}:rest:{whole.id}:{summary}")
 
 
 def _named(request: ForgetRequest, memories: Sequence[Memory]) -> Meant:
@@ -212,6 +231,29 @@ def _known(
             ),
         )
     return items
+
+
+def _read(items: Sequence[Known], request: ForgetRequest, draft: Draft, context: MemoryContext) -> list[Known]:
+    """Return what is known with how likely the request's message is read to ask for it: of the nearest, and of their
+    pieces. All users are read under one name, as `memory.decisions` reads them."""
+    if request.said is None or request.scope == "all" or request.known or context.forget_reader is None:
+        return list(items)
+    name = draft.name or ""
+    # What a message tells itself reads like a wish to forget it where it may be none: "About time, I drove half of it".
+    apart = [
+        index
+        for index, item in enumerate(items)
+        if not (request.doubtful and isinstance(item.memory, Memory) and request.turn_id in item.memory.source_turn_ids)
+    ]
+    beside = sorted(apart, key=lambda index: -(items[index].similarity or 0.0))[:_READ_BESIDE]
+    texts = [item.memory.summary for index in beside for item in (items[index], *items[index].pieces)]
+    pairs = [(called(text, name, READ_AS), request.said) for text in texts]
+    chances = iter(context.forget_reader.chances(pairs))
+    found = list(items)
+    for index in beside:
+        whole = replace(items[index], read=next(chances))
+        found[index] = replace(whole, pieces=tuple(replace(piece, read=next(chances)) for piece in whole.pieces))
+    return found
 
 
 def _hide(memories: Collection[Memory], request: ForgetRequest, draft: Draft, conversation_id: str | None) -> bool:

@@ -101,8 +101,22 @@ def _resolved(
         origin = origins.get(item.turn_id)
         conversation_id = origin.conversation_id if origin else None
         return Resolution(item.turn_id, forget(item, comparison.vector, draft, context, conversation_id))
+    if item.candidate.unless_forgotten and item.candidate.turn_id in draft.forgot:
+        return Resolution(item.candidate.turn_id, is_effective=False)
     if item.candidate.only_as_news and item.candidate.change is Change.CORRECTS:
         return _corrected(item, origins, draft, context)
+    return _kept(item, comparison, ahead, verdicts, origins, draft, context)
+
+
+def _kept(
+    item: Scored,
+    comparison: Comparison,
+    ahead: Decided | None,
+    verdicts: Verdicts,
+    origins: Mapping[str, Origin],
+    draft: Draft,
+    context: MemoryContext,
+) -> Resolution:
     candidate = item.candidate
     decided = decide_on(item, comparison, ahead, draft, context)
     decision = decided.decision

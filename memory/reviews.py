@@ -11,6 +11,7 @@ from memory.context import MemoryContext
 from memory.documents.review import drop_document, let_pass
 from memory.draft import Draft
 from memory.erasure.memories import remove
+from memory.forget import is_rest_of
 from memory.leases import subject_lease
 from memory.metrics import count_review
 from memory.publish import publish
@@ -126,8 +127,12 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
     review = _open_review(id_, context.catalog)
     draft = Draft(review.subject, now, context.policy.version, by=by)
     if review.asked_by is Asker.FORGETTING:
+        told = context.catalog.list_memories(review.subject)
         for memory in _hidden(review, context.catalog):
-            draft.load([memory])
+            rests = [rest for rest in told if is_rest_of(rest, memory)]
+            draft.load([memory, *rests])
+            for rest in rests:
+                draft.delete(rest, _NOT_MEANT)
             shown = memory.model_copy(update={"status": Status.ACTIVE, "updated_at": now})
             draft.update(shown, None, _NOT_MEANT, AuditAction.RESTORED)
     draft.close_review(review, ReviewStatus.REJECTED, None)

@@ -12,6 +12,7 @@ from typing import Final
 from policies.language.attributes import ATTRIBUTES
 from policies.language.life_topics import LIFE_TOPICS
 from policies.language.wording import Wording, content, contents, read
+from policies.pieces import is_fragment, told_together
 from policies.privacy.sensitive import is_of, kind_called
 from policies.wish_words import SPOKEN_WORD, idle_in, life_topics_meant, names_nothing
 from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
@@ -34,22 +35,20 @@ _STANDS_OUT: Final = 0.1
 
 _AT_ONCE: Final = timedelta(hours=1)
 """How long before a request a turn may lie that is what was just said."""
-_LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
-"""A sentence that means nothing without the one before it: "It was awful"."""
 _LEANS_ON_IT: Final = re.compile(r"(?:he|she|his|her|it|its|it's)\b", re.IGNORECASE)
 """A sentence that tells of whom or what the one before it names: "She took the sofa"."""
-_PIECES: Final = re.compile(
-    r"(?<=[.!?]) +(?=[A-Z])|; +|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
-    r"i'm|i've|we|we're|our)\b)|, +(?=(?:they|their|my|i|i'm|we|our)\b)",
-    re.IGNORECASE,
-)
-"""Where a summary that tells several things may be cut: between clauses with a subject of their own,
-as in "Maya swims and her son dives"."""
-
 _TOPIC_SURELY: Final = 0.9
 _TOPIC_PERHAPS: Final = 0.15
 """How likely a memory is of a topic with which it is surely, or may be, meant. Of authors held out, nine in ten of what
 the head finds from .8 on are of the topic, and three in five of what it finds from .15 on (docs/reference/heads.md)."""
+
+_READ_PERHAPS: Final = 0.2
+"""How likely a message is read to ask for something known to be forgotten, from where on that may be meant: what is
+read is hidden, and never erased by that alone (docs/reference/cross-encoder.md)."""
+_READ_ALONE: Final = 0.7
+"""The same for what may be no request at all: nothing but the reading says that it is one."""
+_FEWEST_LEFT: Final = 2
+"""Content words and numbers that a fragment has which is left of a memory: fewer tell nothing."""
 
 Shares = Mapping[str, float]
 
@@ -59,7 +58,8 @@ class Known:
     """Something that is known: a memory, or a candidate that waits for a person.
 
     `similarity` is its cosine to the request where that is known, `shares` how likely it speaks of each attribute,
-    `pieces` are its clauses where it tells several things, `topics` is how likely it is of each everyday topic.
+    `pieces` are its clauses where it tells several things, `topics` is how likely it is of each everyday topic, `read`
+    how likely the request's message is read to ask for it to be forgotten, where both were read together.
     """
 
     memory: Memory | Candidate
@@ -67,6 +67,17 @@ class Known:
     shares: Shares | None = None
     pieces: tuple[Known, ...] = ()
     topics: Shares | None = None
+    read: float | None = None
+
+    @property
+    def likely(self) -> float | None:
+        """Return how likely it, or a part of it, is read as meant."""
+        read = [item.read for item in (self, *self.pieces) if item.read is not None]
+        return max(read, default=None)
+
+    def is_read_from(self, least: float) -> bool:
+        """Return whether it, or a part of it, is read as meant, at least so likely."""
+        return self.likely is not None and self.likely >= least
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +94,28 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
     Surely meant is what has all content words of the request, or speaks of the attribute that it names, or is as near
     as the same fact, or about the same thing with half of the words; never what is told of somebody whom the request
     does not name. Where nothing is surely meant, the nearest may be. Of what a doubtful request means nothing is sure.
-    One that names a topic as a whole means what is surely of it, and perhaps what is likely.
+    One that names a topic as a whole means what is surely of it, and perhaps what is likely. What may be no request
+    means, perhaps, what its message is read to ask for, and nothing else.
     """
+    if request.only_as_read:
+        return Meant(perhaps=tuple(i for i, item in enumerate(items) if item.is_read_from(_READ_ALONE)))
     if request.scope == "all":
         everything = tuple(range(len(items)))
         return Meant(perhaps=everything) if request.doubtful else Meant(surely=everything)
     if request.just_said:
-        return Meant(perhaps=_just_said(request, items))
+        last = _just_said(request, items)
+        return Meant(perhaps=tuple(i for i in last if items[i].is_read_from(_READ_PERHAPS)) or last)
     if request.said_on is not None:
         return _said_then(request, items, policy, name)
+    return _named_by(request, items, policy, name)
+
+
+def _named_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str) -> Meant:
     wanted = _Wanted.of(request, name)
     if wanted.topics and any(item.topics is not None for item in items):
         if of_topic := _of_topic(wanted, items, policy, name):
-            return of_topic
+            read_too = {i for i, item in enumerate(items) if item.is_read_from(_READ_PERHAPS)} - {*of_topic.surely}
+            return Meant(of_topic.surely, tuple(sorted({*of_topic.perhaps, *read_too})))
         wanted = replace(wanted, topics=frozenset())
     judged = [wanted.judge_whole(item, policy, name) for item in items]
     surely = tuple(index for index, sure in enumerate(judged) if sure is True)
@@ -108,8 +128,10 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
         for index in surely
         if wanted.shares_a_word(items[index], name) or (items[index].similarity or 0.0) >= nearest - _STANDS_OUT
     )
-    if surely:
-        return Meant(perhaps=surely) if request.doubtful else Meant(surely=surely)
+    read = {index for index, item in enumerate(items) if item.is_read_from(_READ_PERHAPS)}
+    if surely or read:
+        perhaps = tuple(sorted(read - {*surely}))
+        return Meant(perhaps=tuple(sorted({*surely, *perhaps}))) if request.doubtful else Meant(surely, perhaps)
     maybe = [index for index, sure in enumerate(judged) if sure is None]
     named = [index for index in maybe if wanted.shares_a_word(items[index], name)]
     return Meant(
@@ -145,38 +167,20 @@ def _said_then(request: ForgetRequest, items: Sequence[Known], policy: Policy, n
     return Meant(tuple(that_day[index] for index in meant.surely), tuple(that_day[index] for index in meant.perhaps))
 
 
-def pieces_of(summary: str, name: str = "") -> tuple[str, ...]:
-    """Return the clauses of a summary that can stand alone; the whole where it tells one thing or is a quotation. A
-    clause may begin with `name`, what the user is called."""
-    if '"' in summary:
-        return (summary,)
-    clauses = re.split(rf",? +(?:and|but|while) +(?={re.escape(name)}\b)", summary) if name else [summary]
-    pieces = tuple(
-        piece.strip(" ,;") for part in clauses for piece in _PIECES.split(part) if piece and piece.strip(" ,;.")
-    )
-    return pieces if all(len(piece.split()) > 1 for piece in pieces) else (summary,)
-
-
 def left_of(item: Known, request: ForgetRequest, policy: Policy, name: str) -> str | None:
-    """Return what a memory says without the clauses that a request surely means, None where nothing or all is left."""
+    """Return what a memory says without the pieces that a request means, None where nothing or all is left."""
     pieces = item.pieces
-    if len(pieces) < 2 or request.scope == "all" or request.known or request.just_said:
+    if len(pieces) < 2 or request.scope == "all" or request.known:
         return None
     wanted = _Wanted.of(request, name)
     meant: list[bool] = []
     for piece in pieces:
         of_it = bool(meant) and meant[-1] and _LEANS_ON_IT.match(piece.memory.summary) is not None
-        meant.append(of_it or wanted.judge(piece, policy, name) is True)
-    rest = [piece for piece, sure in zip(pieces, meant, strict=True) if not sure]
-    if not rest or len(rest) == len(pieces) or any(wanted.shares_a_word(piece, name) for piece in rest):
+        meant.append(of_it or wanted.means_piece(piece, policy, name))
+    rest = [piece for piece, sure in zip(pieces, meant, strict=True) if not sure and wanted.may_stay(piece, name)]
+    if not any(meant) or not rest:
         return None
-    kept = [piece.memory.summary.rstrip(".!") for piece in rest]
-    who = name or "The user"
-    sentences = [
-        sentence if not _LEANS.match(sentence) else f"{who} said that {sentence[0].lower()}{sentence[1:]}"
-        for sentence in kept
-    ]
-    return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences)
+    return told_together([piece.memory.summary for piece in rest], name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +242,17 @@ class _Wanted:
         if covered == 1.0 or similarity >= same or near_and_worded or self._is_named(item, memory_wording):
             return True
         return None
+
+    def means_piece(self, piece: Known, policy: Policy, name: str) -> bool:
+        """Return whether a piece of what is meant is meant itself."""
+        return piece.is_read_from(_READ_PERHAPS) or self.judge(piece, policy, name) is True
+
+    def may_stay(self, piece: Known, name: str) -> bool:
+        """Return whether a piece that is not meant tells something, and nothing of what is."""
+        wording, summary = read(piece.memory.summary, name), piece.memory.summary
+        if is_fragment(summary) and len(wording.words) + len(wording.quantities) < _FEWEST_LEFT:
+            return False
+        return piece.read is not None or not self.shares_a_word(piece, name)
 
     def _judge_by_topic(self, item: Known, memory_wording: Wording) -> bool | None:
         """Return whether something is of the topic that the request names: surely, not, or perhaps (None)."""

@@ -46,7 +46,8 @@ class Candidate(Value):
     that the user asked for it to be remembered, `private` that the user called it private. `replaces` names known
     memories whose place it takes as far as the extractor saw; `only_as_news` that it is worth a memory only if it
     changes something that is known, `news` how likely it tells by itself that something is otherwise than it was;
-    `quoted` says that the summary is a quotation,
+    `quoted` says that the summary is a quotation, `unless_forgotten` that it is no memory where its turn turns out to
+    have asked for something to be forgotten,
     `by_model` that a language model read it off the turn with the subject's known memories before it.
     """
 
@@ -76,6 +77,7 @@ class Candidate(Value):
     only_as_news: bool = False
     news: Share = 0.0
     quoted: bool = False
+    unless_forgotten: bool = False
     by_model: bool = False
     language: Annotated[str, Field(min_length=2, max_length=10)] = "en"
 
@@ -86,7 +88,9 @@ class ForgetRequest(Value):
     `scope` is "all" where all that is known is meant; `known` are memories that the extractor says are meant; of what
     is `doubtful` nothing is erased: it is hidden, and a person asked. `attribute` and `entity` say what is meant of
     whom. `just_said` means what came of the turn before it in its conversation; `said_at` is when it was asked for,
-    `said_on` the day on which it was told that is meant. `whole` says that all about the thing is meant.
+    `said_on` the day on which it was told that is meant. `whole` says that all about the thing is meant. `said` is the
+    whole message, where it is English: it may be read beside what is known. `only_as_read` says that it may be no
+    request: it is one only where something that is known is read as what it means.
     """
 
     turn_id: Identifier
@@ -101,6 +105,8 @@ class ForgetRequest(Value):
     said_on: date | None = None
     attribute: Annotated[str, Field(min_length=1, max_length=60)] | None = None
     entity: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    said: Summary | None = None
+    only_as_read: bool = False
 
 
 class Extraction(Value):

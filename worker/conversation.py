@@ -256,7 +256,7 @@ def topics_after(
 
     Whatever is open is closed when the user asks for something to be forgotten: it may be of that.
     """
-    if any(isinstance(item, ForgetRequest) for item in extraction.items):
+    if any(isinstance(item, ForgetRequest) and not item.only_as_read for item in extraction.items):
         return dict.fromkeys(context.open_topics)
     looked_at = [admitted.turn for admitted in turns if admitted.admission.action is not AdmissionAction.SKIP]
     user_texts = {admitted.turn.turn_id: admitted.turn.text_of("user") for admitted in turns}

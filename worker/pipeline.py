@@ -111,7 +111,9 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     turns, conversation, preferences, draft = decided.turns, decided.conversation, decided.preferences, decided.draft
     settle(noted, decided.became, draft)
     questions = questions_after(turns, conversation, preferences, context.policy)
-    forgetting = {item.turn_id for item in decided.items if isinstance(item, ForgetRequest)}
+    forgetting = draft.forgot | {
+        item.turn_id for item in decided.items if isinstance(item, ForgetRequest) and not item.only_as_read
+    }
     keeps_recent = isinstance(context.extractor, ModelExtractor) and not forgetting
     sources = _within_quota(tuple(_sources(decided.received, preferences, draft, context.policy)), draft)
     changes = replace(

@@ -137,6 +137,8 @@ MEASURES: Final = contents(
 )
 
 
+READ_AS: Final = "Maya"
+"""The name under which the cross-encoders read every user: that of most of what they learned from."""
 _NAMELESS: Final = "user"
 """The stand-in for the user's name: a word that says nothing."""
 

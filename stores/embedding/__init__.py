@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from stores.embedding.cross_encoder import CrossEncoder
     from stores.embedding.pair_reader import PairReader
 
-__all__ = ["Embedder", "Vectors", "open_cross_encoder", "open_embedder", "open_pair_reader", "try_out"]
+__all__ = [
+    "Embedder",
+    "Vectors",
+    "open_cross_encoder",
+    "open_embedder",
+    "open_forget_reader",
+    "open_pair_reader",
+    "try_out",
+]
+
+_WITH_MINILM = ("minilm", "multilingual")
+"""Embedders beside which MiniLM is installed."""
 
 
 def open_embedder(settings: Settings) -> Embedder:
@@ -67,9 +78,15 @@ def _multilingual(process: int) -> Embedder:  # noqa: ARG001
 
 
 def open_cross_encoder(settings: Settings) -> CrossEncoder | None:
-    """Return the model that reads two English statements together; None beside an embedder that is not built in, where
-    MiniLM, whose weights it adapts, need not be installed."""
-    return _cross_encoder(os.getpid()) if settings.embedder in ("minilm", "multilingual") else None
+    """Return the model that reads whether one English statement ends what another tells; None beside an embedder that
+    is not built in, where MiniLM, whose weights it adapts, need not be installed."""
+    return _endings(os.getpid()) if settings.embedder in _WITH_MINILM else None
+
+
+def open_forget_reader(settings: Settings) -> CrossEncoder | None:
+    """Return the model that reads whether a message in English asks for what a memory tells to be forgotten; None where
+    there is no `open_cross_encoder` either."""
+    return _forgetting(os.getpid()) if settings.embedder in _WITH_MINILM else None
 
 
 def open_pair_reader(settings: Settings, embedder: Embedder) -> PairReader | None:
@@ -83,11 +100,18 @@ def open_pair_reader(settings: Settings, embedder: Embedder) -> PairReader | Non
 
 
 @cache
-def _cross_encoder(process: int) -> CrossEncoder:  # noqa: ARG001
+def _endings(process: int) -> CrossEncoder:  # noqa: ARG001
     """Return the one of a process: a child that was forked can use none of its parent's."""
-    from stores.embedding.cross_encoder import CrossEncoder
+    from stores.embedding.cross_encoder import ENDINGS, CrossEncoder
 
-    return CrossEncoder()
+    return CrossEncoder(ENDINGS)
+
+
+@cache
+def _forgetting(process: int) -> CrossEncoder:  # noqa: ARG001
+    from stores.embedding.cross_encoder import FORGETTING, CrossEncoder
+
+    return CrossEncoder(FORGETTING)
 
 
 def try_out(embedder: Embedder) -> None:

@@ -1,8 +1,9 @@
-"""MiniLM fine-tuned to read two statements at once: whether the later one ends what the earlier one tells.
+"""MiniLM fine-tuned to read two statements at once: whether the later one ends what the earlier one tells, or asks for
+it to be forgotten.
 
 Two vectors made apart do not say it: "handed in my badge" is as near to "works at Siemens" as to "Siemens called".
-`python -m benchmarks.fit_cross_encoder` fits the weights; docs/reference/cross-encoder.md says on what, and how right
-they are.
+`python -m benchmarks.fit_cross_encoder` and `python -m benchmarks.fit_forget_reader` fit the weights;
+docs/reference/cross-encoder.md says on what, and how right they are.
 """
 
 from __future__ import annotations
@@ -23,42 +24,47 @@ from stores.embedding.minilm import model_content, tokenizer_content
 Floats = NDArray[np.float32]
 MAX_TOKENS: Final = 96
 """Tokens that are read of both statements together."""
-_WEIGHTS: Final = "cross_encoder.npz"
+ENDINGS: Final = "cross_encoder.npz"
+"""The weights that say how likely the later statement ends what the earlier one tells: takes its place, corrects, moves
+or cancels it."""
+FORGETTING: Final = "forget_reader.npz"
+"""The weights that say how likely the later statement asks for what the earlier one tells to be forgotten."""
 
 
 class CrossEncoder:
-    """all-MiniLM-L6-v2, adapted, with a regression on what it makes of both statements of a pair.
+    """all-MiniLM-L6-v2, adapted, with a regression on what it makes of both statements of a pair: `ENDINGS` or
+    `FORGETTING`.
 
     The weights are small changes of the installed model's matrices (LoRA: Hu et al., "LoRA: Low-Rank Adaptation of
     Large Language Models", 2021) and new biases, each with its place in the model's file, whose digest is pinned.
     Safe to call from many threads; it is loaded with the first pair, which takes a quarter of a second and 130 MB.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, weights: str) -> None:
+        self._weights = weights
         self._cores = Semaphore(os.cpu_count() or 1)
         self._loading = Lock()
         self._loaded: _Adapted | None = None
 
-    def endings(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return how likely the later statement of each pair (earlier, later) ends what the earlier one tells: takes
-        its place, corrects, moves or cancels it; 0 to 1."""
+    def chances(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return how likely what the weights say is so of each pair (earlier, later), 0 to 1."""
         if not pairs:
             return []
         with self._loading:
             if self._loaded is None:
-                self._loaded = _Adapted()
+                self._loaded = _Adapted(self._weights)
         with self._cores:
-            return self._loaded.endings(pairs)
+            return self._loaded.chances(pairs)
 
 
 class _Adapted:
     """The loaded model."""
 
-    def __init__(self) -> None:
+    def __init__(self, weights_file: str) -> None:
         self._tokenizer = Tokenizer.from_str(tokenizer_content())
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)
-        with (files(__package__) / _WEIGHTS).open("rb") as file, np.load(file, allow_pickle=False) as saved:
+        with (files(__package__) / weights_file).open("rb") as file, np.load(file, allow_pickle=False) as saved:
             weights: dict[str, NDArray[Any]] = dict(saved)
         self._head: Floats = weights["head"]
         self._bias = float(weights["head_bias"])
@@ -67,7 +73,7 @@ class _Adapted:
         content = bytes(adapted(bytearray(model_content()), weights))
         self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
-    def endings(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def chances(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the chances of pairs, all read in one pass."""
         read = self._tokenizer.encode_batch(list(pairs))
         ids = np.zeros((len(read), max(len(pair.ids) for pair in read)), dtype=np.int64)

@@ -34,7 +34,7 @@ class PairReader:
         self._outer = weights["outer"].astype(np.float32)
         self._outer_bias = float(weights["outer_bias"])
 
-    def endings(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def chances(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return how likely the later statement of each pair (earlier, later) ends what the earlier one tells, 0 to 1.
 
         Raises:

@@ -11,6 +11,7 @@ from memory import decisions
 from memory.same_fact import Judge
 from policies.dedup import decide
 from schema import Candidate, Decision, Status
+from stores.embedding import cross_encoder
 from stores.embedding.cross_encoder import CrossEncoder
 from tests.contract.pipeline import Worker
 from tests.contract.test_pipeline_model import asking
@@ -83,12 +84,12 @@ class _Noting(CrossEncoder):
     """Notes the pairs that it reads."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(cross_encoder.ENDINGS)
         self.read: list[tuple[str, str]] = []
 
-    def endings(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def chances(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         self.read += pairs
-        return super().endings(pairs)
+        return super().chances(pairs)
 
 
 def test_what_a_language_model_tells_is_not_read_beside_what_it_was_shown(worker: Worker, anna: str) -> None:

@@ -31,7 +31,7 @@ def reader() -> PairReader:
 
 
 def test_what_plainly_ends_a_fact_is_likelier_to_than_what_is_of_something_else(reader: PairReader) -> None:
-    each = zip(reader.endings(ENDED), reader.endings(OTHERS), strict=True)
+    each = zip(reader.chances(ENDED), reader.chances(OTHERS), strict=True)
 
     assert [ended > other for ended, other in each] == [True] * len(ENDED)
 
@@ -39,11 +39,11 @@ def test_what_plainly_ends_a_fact_is_likelier_to_than_what_is_of_something_else(
 def test_who_is_quoted_changes_nothing(reader: PairReader) -> None:
     quoted = [(f'Maya: "{earlier}"', f'Maya: "{later}"') for earlier, later in ENDED]
 
-    assert reader.endings(quoted) == pytest.approx(reader.endings(ENDED))
+    assert reader.chances(quoted) == pytest.approx(reader.chances(ENDED))
 
 
 def test_nothing_is_read_of_no_pairs(reader: PairReader) -> None:
-    assert reader.endings([]) == []
+    assert reader.chances([]) == []
 
 
 def test_statements_of_other_languages_are_read_with_the_multilingual_embedder_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 from memory.erasure.memories import erase_memories
 from memory.leases import SubjectBusy
 from memory.preferences import set_preference
-from memory.reviews import NotOpen, NotWanted, approve, asked_in, reject
+from memory.reviews import NotOpen, NotWanted, approve, reject
 from schema import Asker, Preference, PreferenceName, Review, ReviewStatus, Settlement, Subject, Turn
 from schema.errors import ConcurrentChange
 from stores.catalog import Changes
@@ -300,48 +300,6 @@ def test_an_approval_says_nothing_to_the_mailbox_of_others(worker: Worker, anna:
     approve(review.id, worker.context, by="dora", now=NOW)
     worker.work(Turn.model_validate(a_turn(other, 0, "x")).subject)
     assert "Lisbon" in json.dumps([memory.summary for memory in worker.known(subject(other))])
-
-
-def hidden_in_doubt(worker: Worker, user: str) -> Review:
-    worker.hear(user, "My ex-wife Karin lives in Hamburg.")
-    worker.hear(user, "Actually, forget that.", first=1)
-    return waiting(worker, user)
-
-
-def test_what_a_wish_to_forget_may_have_meant_is_hidden_and_asked_about(worker: Worker, anna: str) -> None:
-    review = hidden_in_doubt(worker, anna)
-    assert (review.asked_by, review.candidate, worker.known(subject(anna))) == (Asker.FORGETTING, None, [])
-    assert "Karin" in asked_in(review, worker.context.catalog)
-
-
-def test_what_was_meant_to_be_forgotten_is_gone_once_somebody_says_so(worker: Worker, anna: str) -> None:
-    review = hidden_in_doubt(worker, anna)
-    assert approve(review.id, worker.context, by="anna", now=NOW).memory is None
-    assert worker.known(subject(anna), *EVERYTHING) == []
-    assert "Karin" not in worker.everywhere(subject(anna))
-
-
-def test_what_was_not_meant_is_told_again(worker: Worker, anna: str) -> None:
-    review = hidden_in_doubt(worker, anna)
-    reject(review.id, worker.context, by="anna", now=NOW)
-    assert "Karin" in only(worker.known(subject(anna))).summary
-    assert worker.context.catalog.reviews.page(subject(anna)) == []
-
-
-def test_who_asks_for_what_nobody_knows_to_be_forgotten_is_told(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "I love black coffee.")
-    worker.hear(anna, "Please forget what I told you about the lighthouse.", first=1)
-    last = worker.events(subject(anna))[-1]
-    told = json.loads(last["payload"])
-    assert (last["event"], told["code"], "lighthouse" in str(told)) == ("memory.error", "nothing_to_forget", False)
-    assert "coffee" in only(worker.known(subject(anna))).summary
-
-
-def test_of_a_memory_of_two_facts_only_what_is_meant_is_forgotten(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "I make 84k and my rent's 1350")
-    worker.hear(anna, "Please forget what I told you about my salary.", first=1)
-    assert "1350" in only(worker.known(subject(anna))).summary
-    assert "84k" not in worker.everywhere(subject(anna))
 
 
 def decided(worker: Worker, user: str) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from stores.embedding.cross_encoder import CrossEncoder, adapted
+from stores.embedding.cross_encoder import ENDINGS, CrossEncoder, adapted
 
 ENDED = [
     ("I live in Lisbon.", "I moved to Berlin last week."),
@@ -26,25 +26,25 @@ STANDING = [
 
 @pytest.fixture(scope="module")
 def cross_encoder() -> CrossEncoder:
-    return CrossEncoder()
+    return CrossEncoder(ENDINGS)
 
 
 def test_what_plainly_ends_a_fact_is_likelier_to_than_what_is_of_others_and_other_things(
     cross_encoder: CrossEncoder,
 ) -> None:
-    assert min(cross_encoder.endings(ENDED)) > max(cross_encoder.endings(STANDING))
+    assert min(cross_encoder.chances(ENDED)) > max(cross_encoder.chances(STANDING))
 
 
 def test_a_pair_is_read_the_same_alone_and_among_others(cross_encoder: CrossEncoder) -> None:
     pairs = [*ENDED, ("I have a cat. " * 60, "The cat died. " * 60), *STANDING]
 
-    alone = [cross_encoder.endings([pair])[0] for pair in pairs]
+    alone = [cross_encoder.chances([pair])[0] for pair in pairs]
 
-    assert cross_encoder.endings(pairs) == pytest.approx(alone, abs=1e-5)
+    assert cross_encoder.chances(pairs) == pytest.approx(alone, abs=1e-5)
 
 
 def test_nothing_is_read_of_no_pairs(cross_encoder: CrossEncoder) -> None:
-    assert cross_encoder.endings([]) == []
+    assert cross_encoder.chances([]) == []
 
 
 def test_changed_weights_come_to_lie_where_those_of_the_model_were() -> None:

@@ -57,7 +57,10 @@ class WithHotPath:
         if noted is None or not share_said(summary, turn.text_of("user")) >= _BORNE_OUT:
             return []
         if any(
-            isinstance(item, ForgetRequest) or share_said(summary, item.summary) >= _BORNE_OUT for item in extracted
+            not item.only_as_read
+            if isinstance(item, ForgetRequest)
+            else share_said(summary, item.summary) >= _BORNE_OUT
+            for item in extracted
         ):
             return []
         return [

@@ -3,9 +3,8 @@ quoted where it does not."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Final
 
 import memory.parser.english as language
@@ -13,7 +12,6 @@ import worker.extract.sentiment as sentiment
 from policies.authority import SOURCE_CONFIDENCE
 from policies.language.annotation import Note, notes_of, with_notes
 from policies.language.coreference import is_of_several, pointer_of
-from policies.language.dates import Looks, find_dates
 from policies.language.discourse_markers import discourse_margins
 from policies.language.fidelity import is_faithful
 from policies.language.languages import ENGLISH
@@ -43,7 +41,7 @@ from schema import (
 )
 from stores.embedding.base import Embedder
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
-from worker.extract.forgetting import Forgetting
+from worker.extract.forgetting import Forgetting, message_of, told_on
 from worker.extract.orders import called_in, instruction, name_told, reminder
 from worker.extract.statement import Statement
 from worker.extract.statements import statements_of
@@ -56,10 +54,6 @@ _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
 _MAX_ITEMS_A_TURN: Final = 40
-_TOLD_BEFORE: Final = re.compile(
-    r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
-)
-"""A telling of what one told before: "I told you"."""
 
 
 class RulesExtractor:
@@ -131,7 +125,9 @@ class RulesExtractor:
             doubtful=forgetting.is_doubtful,
             just_said=forgetting.is_just_said,
             said_at=forgetting.utterance.turn.occurred_at,
-            said_on=_told_on(forgetting),
+            said_on=told_on(forgetting),
+            said=message_of(forgetting.utterance),
+            only_as_read=forgetting.may_be_one,
         )
 
     def _candidate(self, statement: Statement, name: str, ordinal: int) -> Candidate:
@@ -194,6 +190,7 @@ class RulesExtractor:
                 default=0.0,
             ),
             quoted=retold is None,
+            unless_forgotten=statement.unless_forgotten,
             language=statement.last.language,
         )
 
@@ -221,17 +218,6 @@ class RulesExtractor:
                 )
             )
         return candidates
-
-
-def _told_on(forgetting: Forgetting) -> date | None:
-    """Return the day on which a wish says that something was told: "the thing I said last Monday"."""
-    text, moment = forgetting.utterance.text, forgetting.utterance.turn.occurred_at
-    match = _TOLD_BEFORE.search(text)
-    if match is None or forgetting.is_all or forgetting.is_just_said:
-        return None
-    dates = find_dates(text[match.end() :], moment, lambda _position: Looks.BACK)
-    days = [when for when in dates if when.span.granularity == "day" and when.lead <= 1]
-    return days[0].span.first if days and days[0].span.first < moment.date() else None
 
 
 def _name_kept(items: Sequence[Candidate | ForgetRequest]) -> str | None:

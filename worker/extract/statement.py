@@ -20,7 +20,8 @@ class Statement:
 
     `refers` says whom the first pronoun of an utterance stands for (by its place among them); `quote` that it is to
     be kept in the speaker's words whatever the parse carries, `only_as_news` that it is worth a memory only if it
-    changes something that is known.
+    changes something that is known, `unless_forgotten` that it is none where its message asked for something to be
+    forgotten.
     """
 
     utterances: list[Utterance]
@@ -33,6 +34,7 @@ class Statement:
     shared: str | None = None
     quote: bool = False
     only_as_news: bool = False
+    unless_forgotten: bool = False
     refers: dict[int, Person] = field(default_factory=dict)
 
     @property

@@ -18,7 +18,7 @@ from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.splitting import statements_in, without_request
 from policies.language.tellable import may_be_told, speaks_of_self
 from policies.wish_words import names_nothing
-from worker.extract.forgetting import Forgetting, forgetting_just_said, forgetting_named, forgetting_of, spoken_of
+from worker.extract.forgetting import Forgetting, forget_before, forgetting_named, with_request
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance, with_part, without_order
@@ -87,6 +87,7 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
         if utterance.part is not None:
             people = people_in(utterance.part) or people
         before = None if utterance.asks else utterance
+    statements = with_request(statements, heard)
     private = any(order.intent == "private" and order.reaches_back for order in heard.orders)
     joined = _joined(statements, heard.utterances)
     for item in joined:
@@ -311,7 +312,7 @@ def _reaching_back(
     """Return what an order makes of what was said just before it: "Remember this!", "Actually, forget that."."""
     last = statements[-1] if statements and isinstance(statements[-1], Statement) else None
     if order.intent == "forget":
-        return _forget_before(utterance, order, statements, before)
+        return forget_before(utterance, order, statements, before)
     if order.intent not in _KEEPING:
         return None
     is_taken = last is not None and before is not None and last.last.start == before.start
@@ -320,21 +321,6 @@ def _reaching_back(
     if last is not None:
         _marked(last, order)
     return None
-
-
-def _forget_before(
-    utterance: Utterance, order: Order, statements: list[Statement | Forgetting], before: Utterance | None
-) -> Forgetting | None:
-    """Return what a wish means that points back: what stands before it in the sentence, or in the sentence before that,
-    which is not kept then either; what the turn before said where nothing stands before it."""
-    spoken = spoken_of(utterance, order, before)
-    if spoken is None:
-        return forgetting_just_said(utterance)
-    where, text = spoken
-    last = statements[-1] if statements and isinstance(statements[-1], Statement) else None
-    if last is not None and last.last.start >= where.start:
-        statements.pop()
-    return forgetting_of(utterance, order, where, text)
 
 
 def _marked(statement: Statement, order: Order) -> Statement:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -9,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.forgetting import Known, left_of, meant_by, pieces_of
+from policies.forgetting import Known, left_of, meant_by
+from policies.pieces import pieces_of, told_together
 from policies.wish_words import bare, life_topics_meant, names_nothing
 from schema import Entity, ForgetRequest
 from tests.unit.policies.builders import POLICY, memory
@@ -86,10 +89,51 @@ def test_what_leans_on_what_is_forgotten_goes_with_it() -> None:
     assert left_of(all_three, wish("Malin"), POLICY, "Maya") == "Maya has a cat."
 
 
-def test_nothing_is_left_of_a_memory_that_tells_one_thing_or_is_quoted() -> None:
+def test_nothing_is_left_of_a_memory_that_tells_one_thing() -> None:
     assert pieces_of("Maya earns 84k and 5% of the sales.") == ("Maya earns 84k and 5% of the sales.",)
-    assert pieces_of('Maya: "I earn 84k and my rent is 1350."') == ('Maya: "I earn 84k and my rent is 1350."',)
     assert left_of(known("Maya earns 84k."), wish("my salary"), POLICY, "Maya") is None
+
+
+def test_a_quotation_is_cut_into_quotations_and_its_rest_is_one() -> None:
+    summary = 'Maya: "Vegas in March, the wife thinks it is a fair. Then Denver for days, with her Tom."'
+    vegas, wife, denver, tom = pieces_of(summary)
+    assert vegas == 'Maya: "Vegas in March"'
+    assert told_together([denver, tom], "Maya") == 'Maya: "Then Denver for days, with her Tom."'
+    assert told_together([wife], "Maya") == 'Maya: "the wife thinks it is a fair."'
+
+
+@given(st.text(alphabet="ab1 .,;-andbut", max_size=60))
+def test_pieces_hold_every_word_of_a_summary_in_its_order(words: str) -> None:
+    for summary in (words, f'Maya: "{words}"'):
+        kept = " ".join(pieces_of(summary, "Maya")).replace("Maya: ", "")
+        spoken = [word for word in re.findall(r"\w+", words) if word not in ("and", "but", "while", "plus")]
+        assert [word for word in re.findall(r"\w+", kept) if word not in ("and", "but", "while", "plus")] == spoken
+
+
+def test_what_a_message_is_read_to_ask_for_may_be_meant_whatever_its_words() -> None:
+    facts = [replace(known("Maya takes lithium."), read=0.7), replace(known("Maya swims."), read=0.01)]
+    assert meant_by(wish("what I said about the pills"), facts, POLICY, "Maya").perhaps == (0,)
+
+
+def test_what_may_be_no_wish_means_only_what_its_message_is_surely_read_to_ask_for() -> None:
+    facts = [
+        replace(known("Maya takes lithium."), read=0.9),
+        replace(known("Maya swims."), read=0.4),
+        known("Maya sews."),
+    ]
+    perhaps_one = wish("nobody needs to know about the pills", doubtful=True, only_as_read=True)
+    assert meant_by(perhaps_one, facts, POLICY, "Maya").perhaps == (0,)
+    assert meant_by(perhaps_one, facts[1:], POLICY, "Maya").perhaps == ()
+
+
+def test_of_what_was_just_said_only_what_is_read_as_meant_may_be() -> None:
+    at = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    before = at - timedelta(minutes=1)
+    told = [
+        replace(Known(memory(summary=summary, source_turn_ids=("one",), said_at=before)), read=chance)
+        for summary, chance in (("Maya wets the bed.", 0.8), ("Maya swims.", 0.05))
+    ]
+    assert meant_by(wish("what was just said", just_said=True, said_at=at), told, POLICY, "Maya").perhaps == (0,)
 
 
 def test_a_clause_that_names_the_user_again_stands_alone() -> None:

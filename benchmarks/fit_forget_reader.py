@@ -1,0 +1,135 @@
+"""Fit what reads a message beside what is known: how likely it asks for that to be forgotten
+(`stores/embedding/forget_reader.npz`).
+
+    pip install torch==2.13.0 onnx==1.23.2
+    python -m benchmarks.fit_forget_reader
+
+    python -m benchmarks.fit_forget_reader --no-held-out    # fits and writes only
+
+It learns from `benchmarks/data/forgotten` (five things that somebody told, what they say later, and which of them
+that asks to have forgotten; its README has the conventions), and from news of `benchmarks/data/known`, which ask for
+nothing. `benchmarks/lora.py` says what is changed of MiniLM. Each author is judged by a fit that has not seen them;
+the weights that are written have seen all.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import numpy as np
+import typer
+
+from benchmarks.fit_pairs import told
+from benchmarks.lora import Course, Example, auc, console, fitted, opened, write
+from policies.language.wording import READ_AS, called
+from stores.embedding.cross_encoder import FORGETTING, CrossEncoder
+
+_DATA: Final = Path(__file__).parent / "data" / "forgotten"
+_WEIGHTS: Final = Path(__file__).parents[1] / "stores" / "embedding" / FORGETTING
+_COURSE: Final = Course(4, 1e-3)
+_NEWS: Final = _DATA.parent / "known"
+_NEWS_ROWS, _NEWS_KNOWN = 300, 2
+"""Messages that tell news, and things known of each that are read beside them."""
+_TOLD: Final = 0.7
+"""The share of things that are told of somebody, as most memories are, instead of as they were said."""
+_NOTE: Final = re.compile(r"([A-Z][^\W\d_]+)(?::|'s| )")
+"""The beginning of a note with a name: "Maya: ...", "Maya's sister ...", "Maya lives ..."."""
+_BATCH: Final = 32
+_CHANCES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Something that is known, a message, and whether that asks for it to be forgotten."""
+
+    author: str
+    known: str
+    said: str
+    is_meant: bool
+    user: str
+
+
+def main(
+    held_out: Annotated[
+        bool, typer.Option("--held-out/--no-held-out", help="Judge each author by a fit without them first.")
+    ] = True,
+) -> None:
+    """Fit, say how right what it finds is, and write the weights."""
+    pairs = _pairs()
+    authors = sorted({pair.author for pair in pairs})
+    console.print(f"{len(pairs):,} pairs of {len(authors)} authors")
+    news = _news()
+    for author in authors if held_out and len(authors) > 1 else ():
+        _fit([*news, *(pair for pair in pairs if pair.author != author)])
+        _report(author, [pair for pair in pairs if pair.author == author])
+    _fit([*news, *pairs])
+
+
+def _pairs() -> list[Pair]:
+    return [
+        Pair(file.stem, known, row["said"], index in row["meant"], _user_of(row["known"]))
+        for file in sorted(_DATA.glob("*.jsonl"))
+        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        for index, known in enumerate(row["known"])
+    ]
+
+
+def _news() -> list[Pair]:
+    """Return what people told beside what they tell later, with which they ask for nothing to be forgotten."""
+    rows = [
+        (file.stem, row)
+        for file in sorted(_NEWS.glob("*.jsonl"))
+        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    ]
+    return [
+        Pair(author, known, row["said"], is_meant=False, user=_user_of(row["known"]))
+        for author, row in random.Random(0).sample(rows, _NEWS_ROWS)
+        for known in row["known"][:_NEWS_KNOWN]
+    ]
+
+
+def _user_of(known: Sequence[str]) -> str:
+    """Return the name with which most notes begin, if two do."""
+    names = Counter(note[1] for summary in known if (note := _NOTE.match(summary)))
+    return next((name for name, count in names.most_common(1) if count > 1), "")
+
+
+def _fit(pairs: Sequence[Pair]) -> None:
+    def examples(chance: random.Random) -> list[Example]:
+        return [
+            Example(_as_told(pair) if chance.random() < _TOLD else pair.known, pair.said, (float(pair.is_meant),))
+            for pair in pairs
+        ]
+
+    write(fitted(examples, *opened(questions=1), _COURSE), _WEIGHTS)
+
+
+def _as_told(pair: Pair) -> str:
+    """Return what is known as the fleet reads it: told of a user who is called as all are."""
+    return told(called(pair.known, pair.user, READ_AS))
+
+
+def _report(author: str, pairs: Sequence[Pair]) -> None:
+    """Say how right the weights that were written are, as the fleet reads with them."""
+    reader, texts = CrossEncoder(FORGETTING), [(_as_told(pair), pair.said) for pair in pairs]
+    batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
+    chances = np.array([chance for batch in batches for chance in reader.chances(batch)])
+    meant = np.array([pair.is_meant for pair in pairs])
+    console.print(f"author {author}: {meant.sum()} of {len(pairs)} are meant; AUC {auc(meant, chances):.3f}")
+    for least in _CHANCES:
+        found = chances >= least
+        hits = (found & meant).sum()
+        console.print(
+            f"  from {least}: {hits / max(1, found.sum()):.3f} of {found.sum()} rightly, {hits / meant.sum():.3f} found"
+        )
+
+
+if __name__ == "__main__":
+    typer.run(main)

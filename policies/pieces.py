@@ -1,0 +1,77 @@
+"""Summaries that tell several things: cut into pieces, and what is left of them told again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
+"""A sentence that means nothing without the one before it: "It was awful"."""
+_PIECES: Final = re.compile(
+    r"(?<=[.!?]) +(?=[A-Z])|; +|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
+    r"i'm|i've|we|we're|our)\b)|, +(?=(?:they|their|my|i|i'm|we|our)\b)",
+    re.IGNORECASE,
+)
+"""Where a summary that tells several things may be cut: between clauses with a subject of their own,
+as in "Maya swims and her son dives"."""
+_QUOTATION: Final = re.compile(r'(?P<who>[^:"]{1,80}): "(?P<words>[^"]*)"\.?')
+"""A summary in the user's own words: `Maya: "Off to the dentist."`."""
+_COMMAS: Final = re.compile(r"[,;] +| +[–—-] +")
+"""Where a clause may be cut into what it tells one after the other: "weighs 71 kg, height 158 cm"."""
+_JOINTS: Final = re.compile(r"(?<=\w{3}[.!?]) +|[,;] +| +[–—-] +|,? +(?:and|but|plus) +", re.IGNORECASE)
+"""Where a quotation may be: "allergic to nuts and allergic to cats"."""
+_FEWEST_WORDS: Final = 2
+"""Words of a fragment."""
+
+
+def pieces_of(summary: str, name: str = "") -> tuple[str, ...]:
+    """Return the clauses and fragments that a summary tells one after the other; the whole where it tells one thing. A
+    clause may begin with `name`, what the user is called. The pieces of a quotation are quotations."""
+    if quoted := _QUOTATION.fullmatch(summary):
+        return tuple(f'{quoted["who"]}: "{piece}"' for piece in _fragments(quoted["words"], _JOINTS)) or (summary,)
+    if '"' in summary:
+        return (summary,)
+    clauses = re.split(rf",? +(?:and|but|while) +(?={re.escape(name)}\b)", summary) if name else [summary]
+    pieces = [piece.strip(" ,;") for part in clauses for piece in _PIECES.split(part) if piece.strip(" ,;.")]
+    if not all(len(piece.split()) > 1 for piece in pieces):
+        pieces = [summary]
+    return tuple(fragment for piece in pieces for fragment in _fragments(piece, _COMMAS))
+
+
+def _fragments(text: str, joints: re.Pattern[str]) -> list[str]:
+    """Return a text cut at its joints, but where a single word stands between them: "Deepa, 27, a doctor"."""
+    joined = [match.span() for match in joints.finditer(text)]
+    starts, ends = [0, *(end for _, end in joined)], [*(start for start, _ in joined), len(text)]
+    fragments: list[tuple[int, int]] = []
+    for start, end in zip(starts, ends, strict=True):
+        if fragments and len(text[start:end].split()) < _FEWEST_WORDS:
+            fragments[-1] = fragments[-1][0], end
+        else:
+            fragments.append((start, end))
+    return [text[start:end] for start, end in fragments]
+
+
+def is_fragment(piece: str) -> bool:
+    """Return whether a piece is no clause that could stand alone, or the speaker's own words."""
+    return piece[:1].islower() or _QUOTATION.fullmatch(piece) is not None
+
+
+def told_together(pieces: Sequence[str], name: str) -> str:
+    """Return pieces of a summary told together: clauses as sentences, fragments and quotations as what was said."""
+    who = name or "The user"
+    sentences: list[str] = []
+    quoted: list[str] = []
+    for piece in (piece.rstrip(".!") for piece in pieces):
+        if quotation := _QUOTATION.fullmatch(piece):
+            quoted.append(quotation["words"])
+        elif _LEANS.match(piece):
+            sentences.append(f"{who} said that {piece[0].lower()}{piece[1:]}.")
+        elif piece[0].islower():
+            quoted.append(piece)
+        else:
+            sentences.append(f"{piece}.")
+    if quoted:
+        words = " ".join(piece if piece[-1] in ".!?" else f"{piece}," for piece in quoted).removesuffix(",")
+        sentences.append(f'{who}: "{words if words[-1] in ".!?" else f"{words}."}"')
+    return " ".join(sentences)

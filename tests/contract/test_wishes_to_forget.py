@@ -1,0 +1,100 @@
+"""What somebody may have wished forgotten: it is hidden, and asked about; what they surely meant is gone."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.reviews import approve, asked_in, reject
+from schema import Asker, Review
+from stores.catalog import Outcome
+from tests.contract.pipeline import EVERYTHING, Worker, only
+from tests.contract.test_reviews import waiting
+from tests.turns import subject
+
+NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
+
+
+def hidden_in_doubt(worker: Worker, user: str) -> Review:
+    worker.hear(user, "My ex-wife Karin lives in Hamburg.")
+    worker.hear(user, "Actually, forget that.", first=1)
+    return waiting(worker, user)
+
+
+def test_what_a_wish_to_forget_may_have_meant_is_hidden_and_asked_about(worker: Worker, anna: str) -> None:
+    review = hidden_in_doubt(worker, anna)
+    assert (review.asked_by, review.candidate, worker.known(subject(anna))) == (Asker.FORGETTING, None, [])
+    assert "Karin" in asked_in(review, worker.context.catalog)
+
+
+def test_what_was_meant_to_be_forgotten_is_gone_once_somebody_says_so(worker: Worker, anna: str) -> None:
+    review = hidden_in_doubt(worker, anna)
+    assert approve(review.id, worker.context, by="anna", now=NOW).memory is None
+    assert worker.known(subject(anna), *EVERYTHING) == []
+    assert "Karin" not in worker.everywhere(subject(anna))
+
+
+def test_what_was_not_meant_is_told_again(worker: Worker, anna: str) -> None:
+    review = hidden_in_doubt(worker, anna)
+    reject(review.id, worker.context, by="anna", now=NOW)
+    assert "Karin" in only(worker.known(subject(anna))).summary
+    assert worker.context.catalog.reviews.page(subject(anna)) == []
+
+
+def test_who_asks_for_what_nobody_knows_to_be_forgotten_is_told(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I love black coffee.")
+    worker.hear(anna, "Please forget what I told you about the lighthouse.", first=1)
+    last = worker.events(subject(anna))[-1]
+    told = json.loads(last["payload"])
+    assert (last["event"], told["code"], "lighthouse" in str(told)) == ("memory.error", "nothing_to_forget", False)
+    assert "coffee" in only(worker.known(subject(anna))).summary
+
+
+def test_of_a_memory_of_two_facts_only_what_is_meant_is_forgotten(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I make 84k and my rent's 1350")
+    worker.hear(anna, "Please forget what I told you about my salary.", first=1)
+    assert "1350" in only(worker.known(subject(anna))).summary
+    assert "84k" not in worker.everywhere(subject(anna))
+
+
+OBLIQUE = [
+    ("That I take lithium, nobody needs to have that on file, take it out of your notes.", "lithium"),
+    ("I would rather be the only one who carries that abortion.", "abortion"),
+]
+
+
+@pytest.mark.parametrize(("asked", "meant"), OBLIQUE)
+def test_what_no_form_of_words_asks_for_is_read_beside_what_is_known_and_hidden(
+    worker: Worker, anna: str, asked: str, meant: str
+) -> None:
+    worker.hear(anna, "I take lithium. I had an abortion in 2019. I failed the bar exam. I teach piano.")
+    before = {memory.summary for memory in worker.known(subject(anna))}
+    worker.hear(anna, asked, first=1)
+    left = {memory.summary for memory in worker.known(subject(anna))}
+    assert left == {summary for summary in before if meant not in summary}
+    assert meant in asked_in(waiting(worker, anna), worker.context.catalog)
+    assert worker.outcomes(subject(anna))[f"{anna}-1"] == Outcome.FORGOTTEN
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I forgot my lithium at home today.", "My ex deleted every photo of our piano.", "I dropped my bar of soap."],
+)
+def test_what_only_sounds_like_a_wish_to_forget_hides_nothing(worker: Worker, anna: str, said: str) -> None:
+    worker.hear(anna, "I take lithium. I had an abortion in 2019. I failed the bar exam. I teach piano.")
+    worker.hear(anna, said, first=1)
+    assert worker.context.catalog.reviews.page(subject(anna)) == []
+
+
+def test_the_rest_of_what_was_hidden_stays_told_and_goes_once_the_whole_is_told_again(
+    worker: Worker, anna: str
+) -> None:
+    worker.hear(anna, "I'm bankrupt and my daughter studies in Turku")
+    worker.hear(anna, "I'd rather you didn't hold on to the bankruptcy.", first=1)
+    rest = only(worker.known(subject(anna))).summary
+    assert ("Turku" in rest, "bankrupt" in rest) == (True, False)
+    reject(waiting(worker, anna).id, worker.context, by="anna", now=NOW)
+    whole = only(worker.known(subject(anna))).summary
+    assert ("Turku" in whole, "bankrupt" in whole) == (True, True)
