@@ -61,7 +61,7 @@ def test_of_a_memory_of_two_facts_only_what_is_meant_is_forgotten(worker: Worker
 
 OBLIQUE = [
     ("That I take lithium, nobody needs to have that on file, take it out of your notes.", "lithium"),
-    ("I would rather be the only one who carries that abortion.", "abortion"),
+    ("That abortion should not be lying around in your notes.", "abortion"),
 ]
 
 

@@ -147,7 +147,9 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
 
 
 def _may_ask_to_forget(utterance: Utterance) -> bool:
-    return utterance.parsed is not None and judged(utterance).intents["forget"] >= _MAY_ASK_TO_FORGET
+    if utterance.parsed is None or (judgement := judged(utterance)).certainty == "supposition":
+        return False  # "What would happen if I said forget that I live in Rome?"
+    return judgement.intents["forget"] >= _MAY_ASK_TO_FORGET
 
 
 def message_of(utterance: Utterance) -> str | None:

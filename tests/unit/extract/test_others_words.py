@@ -63,7 +63,7 @@ def _wrong(extractor: Extractor, case: dict[str, Any]) -> str:
     if "told" in case:
         wished = " ".join(item.what for item in items if isinstance(item, ForgetRequest))
         return "" if re.search(case["told"], f"{told} {wished}") else f"lost: {items}"
-    if any(isinstance(item, ForgetRequest) for item in items):
+    if any(isinstance(item, ForgetRequest) and not item.only_as_read for item in items):
         return f"forgets: {items}"
     if any(one.intent in DESTRUCTIVE and not one.doubtful for one in orders_of(case["text"])):
         return f"orders: {orders_of(case['text'])}"
