@@ -14,7 +14,7 @@ from fastapi import Depends, FastAPI, Header, Request, Response
 from pydantic import WithJsonSchema
 
 from schema.base import ANY_ETAG
-from schema.errors import Outdated
+from schema.errors import AfterturnError, Outdated
 
 # A field may come in several lines, which are one list.
 _LINES: Final = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]})
@@ -82,7 +82,7 @@ def names_known_in(if_none_match: IfNoneMatch) -> frozenset[str] | None:
     return names
 
 
-class NotModified(Exception):
+class NotModified(AfterturnError):
     """The one who asks knows already what would be told: it has this ETag."""
 
     def __init__(self, etag: str) -> None:

@@ -1,4 +1,4 @@
-"""What a request cannot say is told before anything is sent, as what the service refuses is."""
+"""Requests that cannot be sent: the client says so before anything is, as it says what the service refuses."""
 
 from __future__ import annotations
 
