@@ -114,8 +114,7 @@ def _named_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, na
     wanted = _Wanted.of(request, name)
     if wanted.topics and any(item.topics is not None for item in items):
         if of_topic := _of_topic(wanted, items, policy, name):
-            read_too = {i for i, item in enumerate(items) if item.is_read_from(_READ_PERHAPS)} - {*of_topic.surely}
-            return Meant(of_topic.surely, tuple(sorted({*of_topic.perhaps, *read_too})))
+            return of_topic
         wanted = replace(wanted, topics=frozenset())
     judged = [wanted.judge_whole(item, policy, name) for item in items]
     surely = tuple(index for index, sure in enumerate(judged) if sure is True)
@@ -128,10 +127,11 @@ def _named_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, na
         for index in surely
         if wanted.shares_a_word(items[index], name) or (items[index].similarity or 0.0) >= nearest - _STANDS_OUT
     )
+    if surely and not request.doubtful:
+        return Meant(surely=surely)
     read = {index for index, item in enumerate(items) if item.is_read_from(_READ_PERHAPS)}
     if surely or read:
-        perhaps = tuple(sorted(read - {*surely}))
-        return Meant(perhaps=tuple(sorted({*surely, *perhaps}))) if request.doubtful else Meant(surely, perhaps)
+        return Meant(perhaps=tuple(sorted({*surely, *read})))
     maybe = [index for index, sure in enumerate(judged) if sure is None]
     named = [index for index in maybe if wanted.shares_a_word(items[index], name)]
     return Meant(

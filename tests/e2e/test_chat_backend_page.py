@@ -91,4 +91,5 @@ def test_a_listener_prints_what_happens(service: Served, client: Client) -> None
     redis.close()
     with pytest.raises(Enough):
         PAGE.run("def follow", print=stop)["follow"](client, "otto", "0")
-    assert [said[1:] for said in printed] == [("memory.error", {"turn_id": "t1"})]
+    [(_, event, data)] = printed
+    assert (event, data["turn_id"], data["event_id"]) == ("memory.error", "t1", 1)
