@@ -58,9 +58,9 @@ def test_the_fact_of_a_relative_is_kept_without_the_name(
 def test_what_is_stated_or_edited_is_kept_without_the_name_too_and_the_users_own_stays(
     worker: Worker, anna: str
 ) -> None:
-    whose = subject(anna)
-    worker.hear(anna, "I live in Lisbon.")
-    own = only(worker.known(whose)).summary.split()[0]
+    whose, own = subject(anna), "Anna"
+    said = "I live in Lisbon."
+    worker.hear(anna, said, messages=[{"role": "user", "name": own, "content": said}])
     stated = remember(None, whose, Statement(f"{own}'s mum Rosa has diabetes."), worker.context, now=WHEN).memory
     assert stated is not None
     assert stated.summary == f"{own}'s mum has diabetes."
