@@ -51,17 +51,9 @@ def names_in(if_match: IfMatch) -> frozenset[str] | None:
     Raises:
         Outdated: it names nothing that there could be.
     """
-    if if_match is None:
-        return None
-    named = ", ".join(if_match)
-    if named.strip() == "*":
-        return ANY_ETAG
-    strong = frozenset(name for weak, name in _TAG.findall(named) if not weak)
-    # None has the name "*", in quotation marks.
-    names = strong - ANY_ETAG
-    if not names or not _LIST.fullmatch(named):
-        raise Outdated("If-Match names no strong ETag: send back the one that you were given, as it was")
-    return names
+    return _names(
+        if_match, "If-Match names no strong ETag: send back the one that you were given, as it was", weak=False
+    )
 
 
 def names_known_in(if_none_match: IfNoneMatch) -> frozenset[str] | None:
@@ -71,14 +63,20 @@ def names_known_in(if_none_match: IfNoneMatch) -> frozenset[str] | None:
     Raises:
         Outdated: it names nothing that there could be.
     """
-    if if_none_match is None:
+    wrong = "If-None-Match names no ETag: send `*`, or the one that you were given, as it was"
+    return _names(if_none_match, wrong, weak=True)
+
+
+def _names(lines: Sequence[str] | None, wrong: str, *, weak: bool) -> frozenset[str] | None:
+    if lines is None:
         return None
-    named = ", ".join(if_none_match)
+    named = ", ".join(lines)
     if named.strip() == "*":
         return ANY_ETAG
-    names = frozenset(name for _, name in _TAG.findall(named)) - ANY_ETAG
+    # None has the name "*", in quotation marks.
+    names = frozenset(name for is_weak, name in _TAG.findall(named) if weak or not is_weak) - ANY_ETAG
     if not names or not _LIST.fullmatch(named):
-        raise Outdated("If-None-Match names no ETag: send `*`, or the one that you were given, as it was")
+        raise Outdated(wrong)
     return names
 
 
