@@ -31,12 +31,12 @@ from benchmarks.lora import (
     Course,
     Example,
     Tensors,
-    auc,
     console,
     fitted,
     matrix_names,
     model,
     opened,
+    report,
     write,
 )
 from policies.language.wording import READ_AS, called
@@ -106,12 +106,12 @@ def main(
 def _known() -> Iterator[Pair]:
     for file in sorted((_DATA / "known").glob("*.jsonl")):
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-            user = _user_of(row["known"])
+            user = user_of(row["known"])
             for index, earlier in enumerate(row["known"]):
                 yield Pair(file.stem, earlier, row["said"], index in row["ends"], index in row["again"], user)
 
 
-def _user_of(known: Sequence[str]) -> str:
+def user_of(known: Sequence[str]) -> str:
     """Return the name with which most notes begin, if two do."""
     names = Counter(note[1] for summary in known if (note := _NOTE.match(summary)) and note[1] not in _NO_NAMES)
     return next((name for name, count in names.most_common(1) if count > 1), "")
@@ -160,15 +160,8 @@ def _report(author: str, pairs: Sequence[Pair]) -> None:
     """Say how right the weights in the repository are, as the fleet reads with them."""
     reader, texts = CrossEncoder(ENDINGS), [_as_told(pair) for pair in pairs]
     batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
-    chances = np.array([chance for batch in batches for chance in reader.chances(batch)])
-    ends = np.array([pair.ends for pair in pairs]) > 0
-    console.print(f"author {author}: {ends.sum()} of {len(pairs)} end; AUC {auc(ends, chances):.3f}")
-    for least in _CHANCES:
-        ended = chances >= least
-        hits = (ended & ends).sum()
-        console.print(
-            f"  from {least}: {hits / max(1, ended.sum()):.3f} of {ended.sum()} rightly, {hits / ends.sum():.3f} found"
-        )
+    chances = [chance for batch in batches for chance in reader.chances(batch)]
+    report(author, [pair.ends > 0 for pair in pairs], chances, _CHANCES)
 
 
 if __name__ == "__main__":

@@ -16,18 +16,16 @@ from __future__ import annotations
 
 import json
 import random
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-import numpy as np
 import typer
 
+from benchmarks.fit_cross_encoder import user_of
 from benchmarks.fit_pairs import told
-from benchmarks.lora import Course, Example, auc, console, fitted, opened, write
+from benchmarks.lora import Course, Example, console, fitted, opened, report, write
 from policies.language.wording import READ_AS, called
 from stores.embedding.cross_encoder import FORGETTING, CrossEncoder
 
@@ -39,8 +37,6 @@ _NEWS_ROWS, _NEWS_KNOWN = 300, 2
 """Messages that tell news, and things known of each that are read beside them."""
 _TOLD: Final = 0.7
 """The share of things that are told of somebody, as most memories are, instead of as they were said."""
-_NOTE: Final = re.compile(r"([A-Z][^\W\d_]+)(?::|'s| )")
-"""The beginning of a note with a name: "Maya: ...", "Maya's sister ...", "Maya lives ..."."""
 _BATCH: Final = 32
 _CHANCES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 
@@ -74,7 +70,7 @@ def main(
 
 def _pairs() -> list[Pair]:
     return [
-        Pair(file.stem, known, row["said"], index in row["meant"], _user_of(row["known"]))
+        Pair(file.stem, known, row["said"], index in row["meant"], user_of(row["known"]))
         for file in sorted(_DATA.glob("*.jsonl"))
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
         for index, known in enumerate(row["known"])
@@ -89,16 +85,10 @@ def _news() -> list[Pair]:
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
     ]
     return [
-        Pair(author, known, row["said"], is_meant=False, user=_user_of(row["known"]))
+        Pair(author, known, row["said"], is_meant=False, user=user_of(row["known"]))
         for author, row in random.Random(0).sample(rows, _NEWS_ROWS)
         for known in row["known"][:_NEWS_KNOWN]
     ]
-
-
-def _user_of(known: Sequence[str]) -> str:
-    """Return the name with which most notes begin, if two do."""
-    names = Counter(note[1] for summary in known if (note := _NOTE.match(summary)))
-    return next((name for name, count in names.most_common(1) if count > 1), "")
 
 
 def _fit(pairs: Sequence[Pair]) -> None:
@@ -120,15 +110,8 @@ def _report(author: str, pairs: Sequence[Pair]) -> None:
     """Say how right the weights that were written are, as the fleet reads with them."""
     reader, texts = CrossEncoder(FORGETTING), [(_as_told(pair), pair.said) for pair in pairs]
     batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
-    chances = np.array([chance for batch in batches for chance in reader.chances(batch)])
-    meant = np.array([pair.is_meant for pair in pairs])
-    console.print(f"author {author}: {meant.sum()} of {len(pairs)} are meant; AUC {auc(meant, chances):.3f}")
-    for least in _CHANCES:
-        found = chances >= least
-        hits = (found & meant).sum()
-        console.print(
-            f"  from {least}: {hits / max(1, found.sum()):.3f} of {found.sum()} rightly, {hits / meant.sum():.3f} found"
-        )
+    chances = [chance for batch in batches for chance in reader.chances(batch)]
+    report(author, [pair.is_meant for pair in pairs], chances, _CHANCES)
 
 
 if __name__ == "__main__":

@@ -189,7 +189,20 @@ def _drawn(examples: Sequence[Example], chance: random.Random) -> list[list[Exam
     return batches
 
 
-def auc(truth: NDArray[np.bool_], chances: NDArray[np.float64]) -> float:
+def report(author: str, truth: Sequence[bool], chances: Sequence[float], levels: Sequence[float]) -> None:
+    """Say how right chances are of what an author wrote: the area under the curve, and from each level on what share of
+    what is found is right, and what share of what is so is found."""
+    so, likely = np.array(truth), np.array(chances)
+    console.print(f"author {author}: {so.sum()} of {len(so)} are so; AUC {_auc(so, likely):.3f}")
+    for level in levels:
+        found = likely >= level
+        hits = (found & so).sum()
+        console.print(
+            f"  from {level}: {hits / max(1, found.sum()):.3f} of {found.sum()} rightly, {hits / so.sum():.3f} found"
+        )
+
+
+def _auc(truth: NDArray[np.bool_], chances: NDArray[np.float64]) -> float:
     """Return the area under the curve: how often what is so is found likelier than what is not."""
     ranks = chances.argsort().argsort()
     yes, no = truth.sum(), (~truth).sum()
