@@ -37,10 +37,10 @@ class MemoryContext(Stores):
     """Asked in dedup's check range; nobody without a language model."""
     cross_encoder: CrossEncoder | None
     """Reads what may be a change beside what it may end, in English; none with an embedder that is not built in."""
-    forget_reader: CrossEncoder | None
-    """Reads what a message asks to have forgotten, in English; none where there is no cross-encoder."""
     pair_reader: PairReader | None
     """The same in other languages; none but with the multilingual embedder."""
+    forget_reader: CrossEncoder | None
+    """Reads what a message asks to have forgotten, in English; none where there is no cross-encoder."""
 
     def close(self) -> None:
         super().close()

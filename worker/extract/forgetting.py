@@ -35,8 +35,8 @@ _ASIDE: Final = re.compile(
 )
 """Words about a thing behind its name: "my salary, she would hate it"."""
 _MAY_ASK_TO_FORGET: Final = 0.2
-"""How likely a sentence must be a wish to forget for its message to be read beside what is known: found in nine of ten
-wishes of an author held out, and in one of thirty messages of other kinds (docs/reference/heads.md)."""
+"""How likely a sentence must be a wish to forget for its message to be read beside what is known
+(docs/reference/cross-encoder.md)."""
 _TOLD_BEFORE: Final = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
 )
