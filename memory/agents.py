@@ -100,5 +100,5 @@ def _topic(
     require_writable(principal, subject, own if principal.agent_id else shared, context.catalog)
     if text is None:
         return None
-    kept = screened(text, context.catalog.preferences.of(subject), context.policy)
+    kept = screened(text, context.catalog.preferences.of(subject), context)
     return OpenTopic(agent_id=agent_id, text=kept, turn_id=_SAID_IN)

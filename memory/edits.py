@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -14,7 +14,7 @@ from memory.failures import retry_on_conflict
 from memory.metrics import RESTORED
 from memory.publish import publish
 from memory.rights import name_of, require_writable, writable_memory
-from memory.statement_screening import reading_of, screened, stated_without_others
+from memory.statement_screening import reading_of, screened, stated_tags, stated_without_others
 from memory.superseding import contradicted_by, put_in_place_of
 from memory.tracing import memory_span
 from memory.versions import require_version
@@ -61,21 +61,24 @@ def edit(
     now: datetime,
     versions: Collection[int] | None = None,
     by: str | None = None,
+    by_hand: bool = False,
 ) -> Memory:
     """Change what a memory says or counts; with `versions` only while it is at one of those. Returns it as it is then.
 
-    `by` is who does it, for the audit, where that is another than the principal's key or an operator.
+    `by` is who does it, for the audit, where that is another than the principal's key or an operator; `by_hand` is for
+    a face where a person writes and no program: see `screened`.
 
     A new summary is screened as one that comes of a turn, others' names as well as secrets, and its facts and entities
     are read off it; a person's are the user's own words from then on. It is said now: what another memory has as the
-    value of the same it takes the place of. The audit names the fields, not their values. A confidence of 0 archives.
+    value of the same it takes the place of. Of new tags those stay that may be kept. The audit names the fields, not
+    their values. A confidence of 0 archives.
 
     Raises:
         NotFound, NotAMember, NotAllowed: see `writable_memory`; so may what it would be seen as not be written.
         VersionMismatch: it is at another version.
         NotPossible: it is provisional, or an agent would change the words of somebody who is trusted more, or
             contradict them.
-        NotKept: the new summary is a secret, planted, or on a blocked topic.
+        NotKept: the new summary is a secret, planted, or on a blocked topic, or so is a tag or the category.
         pydantic.ValidationError: a value cannot be what its field says.
         ConcurrentChange: others kept changing it.
     """
@@ -84,8 +87,8 @@ def edit(
     fields = wanted.fields()
     if "category" in fields:
         fields["category"] = normalised_category(fields["category"], context.settings.categories)
+    fields |= _kept_words(fields, subject, context, by_hand=by_hand)
     if "summary" in fields:
-        fields["summary"] = screened(fields["summary"], context.catalog.preferences.of(subject), context.policy)
         read = reading_of(fields["summary"], subject, context, now)
         fields |= {"facts": read.facts, "entities": read.entities, "said_at": now}
         if principal is None or principal.agent_id is None:
@@ -118,6 +121,19 @@ def edit(
             draft.update(changed, None, f"edited: {named}")
 
     return _change(principal, subject, memory_id, change, context, now, by, versions)
+
+
+def _kept_words(
+    fields: Mapping[str, Any], subject: Subject, context: MemoryContext, *, by_hand: bool
+) -> dict[str, Any]:
+    """Return what may be kept of the new summary and tags, where there are any."""
+    tags, category = fields.get("tags", ()), fields.get("category")
+    labels = [*tags, category] if category else tags
+    preferences = context.catalog.preferences.of(subject)
+    # Without a summary, too: a label alone may be on a blocked topic.
+    summary = screened(fields.get("summary", ""), preferences, context, labels=labels, by_hand=by_hand)
+    kept = {"summary": summary, "tags": stated_tags(tags, subject, context)}
+    return {name: value for name, value in kept.items() if name in fields}
 
 
 def apply_verb(

@@ -16,7 +16,7 @@ from memory.resolve import resolve
 from memory.rights import name_of, require_writable, seen_of
 from memory.scoring import Origin, embed, score
 from memory.spending import spending
-from memory.statement_screening import reading_of, require_consent, screened, stated_without_others
+from memory.statement_screening import reading_of, require_consent, screened, stated_tags, stated_without_others
 from memory.tracing import memory_span
 from policies.access import may_see
 from policies.categories import normalised_category
@@ -79,7 +79,7 @@ def remember(
     by: str | None = None,
 ) -> Remembered:
     """Screen a statement, compare it with what is known, and keep it, merge it, or put it in a known one's place. What
-    facts it states are read off it, as off what comes of a turn.
+    facts it states are read off it, as off what comes of a turn; of its tags those stay that a turn's might.
 
     The subject's lease is held meanwhile, so that no turn is decided at the same time. An agent's statement is trusted
     less than a person's. `by` is who does it, for the audit, where that is another than the principal's key or an
@@ -97,7 +97,9 @@ def remember(
     author_id = (principal.user_id if principal else None) or subject.subject_id
     agent_id = principal.agent_id if principal else None
     require_writable(principal, subject, Labels(visibility, author_id, agent_id), context.catalog)
-    candidate = _candidate(statement, _summary(subject, statement, context), principal, context, now)
+    summary = _summary(subject, statement, context)
+    statement = replace(statement, summary=summary, tags=stated_tags(statement.tags, subject, context))
+    candidate = _candidate(statement, principal, context, now)
     read = reading_of(candidate.summary, subject, context, now)
     candidate = candidate.model_copy(update={"facts": read.facts, "entities": read.entities})
     with memory_span("upsert_memory", count=1), subject_lease(subject, context) as lease:
@@ -131,12 +133,10 @@ def _summary(subject: Subject, statement: Statement, context: MemoryContext) -> 
     preferences = context.catalog.preferences.of(subject)
     require_consent(preferences)
     labels = [*statement.tags, *filter(None, [statement.category])]
-    return screened(statement.summary, preferences, context.policy, labels=labels)
+    return screened(statement.summary, preferences, context, labels=labels)
 
 
-def _candidate(
-    statement: Statement, summary: str, principal: Principal | None, context: MemoryContext, now: datetime
-) -> Candidate:
+def _candidate(statement: Statement, principal: Principal | None, context: MemoryContext, now: datetime) -> Candidate:
     by_agent = principal is not None and principal.agent_id is not None
     source: TurnSource = "agent" if by_agent else "chat"
     return Candidate(
@@ -145,7 +145,7 @@ def _candidate(
         type=statement.type or _TYPE_OF[statement.kind],
         kind=statement.kind,
         category=normalised_category(statement.category, context.settings.categories),
-        summary=summary,
+        summary=statement.summary,
         tags=statement.tags,
         source=source,
         confidence=statement.confidence,

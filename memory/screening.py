@@ -10,10 +10,12 @@ from memory.blocked_topics import likely_about
 from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.metrics import SCREENINGS
+from memory.planted_orders import REASON as PLANTED
 from memory.planted_orders import likely_planted
 from memory.review_queue import queue_for_review
 from memory.scoring import Origin
 from memory.spoken_preferences import SpokenPreferences
+from memory.tags import kept_tags
 from memory.third_parties import REASON as OTHERS
 from memory.third_parties import without_others
 from policies.authority import authority_of, without_privileges
@@ -40,7 +42,6 @@ from schema.turn import MetadataValue
 
 _MASK = "[masked]"
 _UNKNOWN_TYPE = "application/octet-stream"
-_PLANTED = "planted_instruction"
 _PROMPT = "written_for_a_model"
 _ONLY_MASKS = "only_masks"
 """Why nothing is kept of what tells nothing beside what is masked in it."""
@@ -90,7 +91,7 @@ def screened(
         screening = screen(
             item.summary, context.policy, blocked_topics=topics, labels=labels, is_summary=True, name=name
         )
-        kept = _masked(item, screening, context.policy, name)
+        kept = _masked(item, screening, context, name)
         if item.turn_id not in orders and tells_only_masks(kept.summary, name):
             reasons = (*screening.reasons, _ONLY_MASKS)
             screening = Screening(verdict=Verdict.REFUSE, text="", reasons=tuple(dict.fromkeys(reasons)))
@@ -105,7 +106,7 @@ def screened(
             shown = _without_others(kept, turns, draft, context.policy)
             if shown is not None:
                 origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)
-                queue_for_review(shown, Asker.SCREENING, _PLANTED, draft, context, origin)
+                queue_for_review(shown, Asker.SCREENING, PLANTED, draft, context, origin)
         elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
             yield without_privileges(candidate)
 
@@ -160,23 +161,24 @@ def _hidden_runs(original: str, kept: str, policy: Policy) -> set[str]:
     return {run.lower() for run in numbers | runs}
 
 
-def _masked(candidate: Candidate, screening: Screening, policy: Policy, name: str) -> Candidate:
+def _masked(candidate: Candidate, screening: Screening, context: MemoryContext, name: str) -> Candidate:
     """Return the candidate with nothing in any field that its summary may not have: out of its sentence no rule knows a
     password, so what was masked there is looked for in the rest."""
     if screening.verdict is Verdict.ALLOW and not _says_more(candidate):
         return candidate
     hidden = _hidden_words(candidate.summary, screening.text)
 
-    def may_keep(text: str) -> bool:
+    def is_hidden(text: str) -> bool:
         is_masked = text in candidate.summary and text not in screening.text
-        return not (is_masked or any(word in text for word in hidden)) and (
-            screen(text, policy, name=name).verdict is Verdict.ALLOW
-        )
+        return is_masked or any(word in text for word in hidden)
+
+    def may_keep(text: str) -> bool:
+        return not is_hidden(text) and (screen(text, context.policy, name=name).verdict is Verdict.ALLOW)
 
     return candidate.model_copy(
         update={
             "summary": screening.text,
-            "tags": tuple(tag for tag in candidate.tags if may_keep(tag)),
+            "tags": kept_tags([tag for tag in candidate.tags if not is_hidden(tag)], [name] if name else [], context),
             "entities": tuple(entity for entity in candidate.entities if may_keep(entity.text)),
             "facts": tuple(
                 fact

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 
 from memory.context import MemoryContext
+from memory.planted_orders import REASON as PLANTED
+from memory.planted_orders import is_likely_planted_statement
 from memory.statement_reading import Reading, read_statement
+from memory.tags import kept_tags
 from memory.third_parties import REASON as OTHERS
 from memory.third_parties import Told, own_names, without_others
 from policies.privacy.screen import screen
-from schema import Policy, Preferences, Subject, Verdict
+from schema import Preferences, Subject, Verdict
 from schema.errors import Refused
 
 
@@ -28,16 +31,40 @@ def require_consent(preferences: Preferences) -> None:
         raise NotKept("consent is withdrawn: nothing is kept until it is given again")
 
 
-def screened(text: str, preferences: Preferences, policy: Policy, *, labels: Iterable[str] = ()) -> str:
+def screened(
+    text: str,
+    preferences: Preferences,
+    context: MemoryContext,
+    *,
+    labels: Sequence[str] = (),
+    by_hand: bool = False,
+) -> str:
     """Return what may be kept of a text, its secrets masked; `labels` are looked at for blocked topics too.
+
+    `by_hand` says that a person wrote it where they see what is kept: then the rules alone look for orders, and the
+    head, which is wrong now and then, is not asked.
 
     Raises:
         NotKept: it is a secret, planted, or on a blocked topic.
+        EmbedderUnavailable: the embedder cannot be asked now.
     """
-    screening = screen(text, policy, blocked_topics=preferences.blocked_topics, labels=list(labels))
+    screening = screen(text, context.policy, blocked_topics=preferences.blocked_topics, labels=labels)
     if screening.verdict in (Verdict.REFUSE, Verdict.QUARANTINE):
         raise NotKept(f"this may not be kept ({', '.join(screening.reasons)})")
+    if not by_hand and is_likely_planted_statement(text, context.embedder):
+        raise NotKept(f"this may not be kept ({PLANTED}): it reads like an order to the assistant")
     return screening.text
+
+
+def stated_tags(tags: Sequence[str], subject: Subject, context: MemoryContext) -> tuple[str, ...]:
+    """Return those of the tags of what is stated of a subject that may be kept.
+
+    Raises:
+        EmbedderUnavailable: the embedder cannot be asked now.
+    """
+    kept = kept_tags(tags, (), context)
+    # Only now is it worth asking what the user is called, whose own name stays.
+    return kept if len(kept) == len(tags) else kept_tags(tags, own_names(subject, context), context)
 
 
 def reading_of(text: str, subject: Subject, context: MemoryContext, at: datetime) -> Reading:

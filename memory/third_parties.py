@@ -12,6 +12,7 @@ from policies.privacy.third_parties import (
     claim_words,
     may_name_others,
     relations_in,
+    told_in,
     told_of,
     with_relation,
     without_names,
@@ -58,6 +59,18 @@ def without_others(claim: Told, own: Sequence[str], policy: Policy) -> Masked[To
         "facts": tuple(kept for fact in claim.facts if (kept := _fact(fact, names, relations)) is not None),
     }
     return Masked(claim.model_copy(update=update), names)
+
+
+def text_without_others(text: str, own: Sequence[str], policy: Policy) -> str:
+    """Return what may be kept of a text that is no claim, such as a tag: without the names of others of whom it tells
+    something sensitive, "" for nothing; `own` are the user's names."""
+    if policy.others_sensitive_data == "keep":
+        return text
+    names = told_in(text, own)
+    kept = without_names(text, names)
+    if may_name_others(kept, own) or (names and policy.others_sensitive_data == "drop"):
+        return ""
+    return with_relation(kept) if names else text
 
 
 def own_names(subject: Subject, context: MemoryContext) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def edit(
     if not wanted.fields():
         raise typer.BadParameter("say what to change, such as --summary")
     try:
-        _change(memory, partial(edits.edit, wanted=wanted), as_json=as_json)
+        _change(memory, partial(edits.edit, wanted=wanted, by_hand=True), as_json=as_json)
     except ValidationError as error:
         raise typer.BadParameter(wrong_fields(error)) from error
 

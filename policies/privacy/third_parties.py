@@ -80,15 +80,22 @@ _COMMON: Final = word_set("will may can art mark bill grace hope faith joy rose 
 
 
 def told_of(candidate: Candidate | Memory, own_names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of others of whom the summary tells something sensitive, each whole ("Anna Kowalska-Nowak").
+    """Return the names of others of whom the summary tells something sensitive, as `told_in`."""
+    people = [entity.text for entity in candidate.entities if entity.type == "PERSON"]
+    things = [entity.text for entity in candidate.entities if entity.type in _SURE]
+    return told_in(candidate.summary, own_names, people, things)
+
+
+def told_in(
+    text: str, own_names: Iterable[str], people: Sequence[str] = (), things: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the names of others of whom a text tells something sensitive, each whole ("Anna Kowalska-Nowak"). `people`
+    and `things` are what a parse has named in it.
 
     What a sentence tells is taken to be of all whom it names, unless the user is named last before it and the head
     takes it for none of theirs. `own_names` are the user's; "Maya's sister Karin" is Karin, not Maya.
     """
-    text = candidate.summary
     own = tuple(dict.fromkeys(part for name in (*own_names, _USER) if name for part in (name, *words_of(name))))
-    people = [entity.text for entity in candidate.entities if entity.type == "PERSON"]
-    things = [entity.text for entity in candidate.entities if entity.type in _SURE]
     names: dict[str, None] = {}
     for sentence, places in _sentences(text):
         named = names_in(sentence, people, things, own) if places else ()

@@ -46,7 +46,17 @@ def change(
     """Have a memory say something else."""
     wanted, now = Edit(summary), datetime.now(UTC)
     try:
-        edit(view.reader, view.subject, memory_id, wanted, service.context, now=now, versions=[version], by=view.by)
+        edit(
+            view.reader,
+            view.subject,
+            memory_id,
+            wanted,
+            service.context,
+            now=now,
+            versions=[version],
+            by=view.by,
+            by_hand=True,
+        )
     except VersionMismatch:
         problem = gettext(
             "It was changed by somebody else while you wrote. Here is what it says now; your words stand below."
