@@ -47,11 +47,13 @@ with needs_extra("fleet", "producers.hot_path"):
     from memory.draft import Draft
     from memory.forget import hide_meant
     from memory.metrics import HOT_PATH, HOT_PATH_SECONDS
+    from memory.planted_orders import likely_planted
     from memory.prompts import prompt
     from memory.publish import publish
     from memory.scoring import Origin, new_memory, score
     from memory.spending import current_spending, shares_of, spending
     from memory.spoken_preferences import spoken_preferences
+    from memory.tags import kept_tags
     from memory.tracing import span
     from policies.admission import admit, admit_for_model
     from policies.authority import authority_of
@@ -296,7 +298,7 @@ class HotPath:
             kind=Kind.USER_FACT,
             category=normalised_category(trigger.category, context.settings.categories),
             summary=trigger.summary,
-            tags=trigger.tags_hint,
+            tags=kept_tags(trigger.tags_hint, tuple(filter(None, [turn.user_name()])), context),
             source=turn.source,
             confidence=_CONFIDENCE,
             occurred_at=turn.occurred_at,
@@ -338,6 +340,7 @@ def _may_be_noted(candidate: Candidate, turn: Turn, spoken: str, topics: Sequenc
         and not likely_about(candidate.summary, topics, context.embedder, *own)
         and not is_prompt(spoken)
         and not any(any(planted.find(name)) for name in names)
+        and not likely_planted([spoken, planted.sentence_behind(candidate.summary, spoken)], context.embedder)
         and not told_of(candidate, own)
         and not may_name_others(candidate.summary, own)
     )
