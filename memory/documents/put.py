@@ -11,7 +11,7 @@ from typing import Final
 
 from memory.documents.rights import require_puttable
 from memory.failures import retry_on_conflict
-from policies.privacy.documents import masked_title
+from policies.privacy.documents import masked_beside
 from schema import Document, KeptDocument, Policy, Principal
 from schema.base import ANY_ETAG
 from schema.errors import Outdated, Refused, UnderLegalHold
@@ -19,7 +19,8 @@ from schema.settings import variable_of
 from stores.catalog import Changes, DocumentWrite
 from stores.open import Stores
 
-_TITLE_CHARS: Final = 300
+_BESIDE_CHARS: Final = {"title": 300, "source_ref": 2048}
+"""Fields that are masked when a document is put, and how many characters each may have."""
 _LABELS: Final = ("visibility", "author_id", "source_ref", "occurred_at")
 
 
@@ -99,9 +100,10 @@ def _after(
 ) -> tuple[PutOutcome, KeptDocument]:
     digest = document.content_digest()
     fields = document.model_dump() | {"author_id": document.labels.author_id, "digest": digest, "updated_at": now}
-    if document.title:
-        # A placeholder may be longer than what it stands for.
-        fields["title"] = masked_title(document.title, policy)[:_TITLE_CHARS]
+    for name, most in _BESIDE_CHARS.items():
+        if fields[name]:
+            # A placeholder may be longer than what it stands for.
+            fields[name] = masked_beside(fields[name], policy)[:most]
     if stored is None:
         new = KeptDocument.model_validate(fields | {"incarnation": uuid.uuid4(), "created_at": now})
         return PutOutcome.ACCEPTED, new

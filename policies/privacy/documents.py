@@ -71,9 +71,10 @@ def screen_document(
     return DocumentScreening("".join(kept), tuple(begins) if pages else (), tuple(masked), signs, False)
 
 
-def masked_title(title: str, policy: Policy) -> str:
-    """Return what may be kept of a title, which lists show before a worker has read the document."""
-    screening = screen(title, _masking(policy))
+def masked_beside(text: str, policy: Policy) -> str:
+    """Return what may be kept of what stands beside a document's content, its title or where it came from: lists show
+    it before a worker has read the document."""
+    screening = screen(text, _masking(policy))
     return _MASK if screening.verdict is Verdict.REFUSE else screening.text
 
 
