@@ -185,7 +185,11 @@ def _turn_without(turn: Turn, names: Sequence[str]) -> Turn:
         message.model_copy(update={"content": with_relation(without_names(message.content, names))})
         for message in turn.messages
     )
-    return turn.model_copy(update={"messages": messages})
+    metadata = {
+        name: with_relation(without_names(value, names)) if isinstance(value, str) else value
+        for name, value in turn.metadata.items()
+    }
+    return turn.model_copy(update={"messages": messages, "metadata": metadata})
 
 
 def _value(number: int, line: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from memory.scoring import Origin
 from memory.spoken_preferences import SpokenPreferences
 from memory.tags import kept_tags
 from memory.third_parties import REASON as OTHERS
-from memory.third_parties import without_others
+from memory.third_parties import text_without_others, without_others
 from policies.authority import authority_of, without_privileges
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
@@ -212,12 +212,14 @@ def _hidden_words(original: str, kept: str) -> set[str]:
     return {word for word in words if len(word) >= _SHORTEST_HIDDEN}
 
 
-def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], policy: Policy) -> Turn:
+def source_of(
+    turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], policy: Policy, *, own: Sequence[str] = ()
+) -> Turn:
     """Return the turn as it may be kept for provenance: with everything masked that no memory may hold.
 
     What is masked where one side says it is masked where the other repeats it without saying what it is. The hot
     path's candidate is not kept, for what became of it is a memory, nor is what was said before the turn. `names` are
-    those of others that are left out.
+    those of others that are left out, `own` the user's: of metadata no candidate comes, so it is read for others' here.
     """
     masking = (
         policy.model_copy(update={"personal_identifiers": "mask"}) if policy.personal_identifiers == "drop" else policy
@@ -243,11 +245,11 @@ def source_of(turn: Turn, blocked_topics: Sequence[str], names: Iterable[str], p
         for message, text in zip(turn.messages, texts, strict=True)
     )
     attachments = tuple(attachment_kept(attachment, kept) for attachment in turn.attachments)
-    metadata = {
-        name: _metadata_kept(value, lambda text: _hiding(hidden, kept(text)))
-        for name, value in turn.metadata.items()
-        if kept(name) == name
-    }
+
+    def noted(text: str) -> str:
+        return text_without_others(_hiding(hidden, kept(text)), own, policy)
+
+    metadata = {name: _metadata_kept(value, noted) for name, value in turn.metadata.items() if noted(name) == name}
     beside = {"attachments": attachments, "metadata": metadata, "candidate": None, "history": ()}
     return turn.model_copy(update={"messages": messages, **beside})
 

@@ -251,7 +251,9 @@ def _sources(
     for turn in (arrived.turn for arrived in fresh):
         kept = [memory.summary for memory in made if turn.turn_id in memory.source_turn_ids]
         if kept:
-            source = source_of(turn, preferences.topics(turn.turn_id), draft.hidden.get(turn.turn_id, ()), policy)
+            hidden = draft.hidden.get(turn.turn_id, ())
+            own = [name for name in (turn.user_name(), draft.name, turn.user_id) if name]
+            source = source_of(turn, preferences.topics(turn.turn_id), hidden, policy, own=own)
             gone = draft.gone.get(turn.turn_id)
             yield reduced_turn(source, gone, kept) if gone else source
 

@@ -55,6 +55,20 @@ def test_the_fact_of_a_relative_is_kept_without_the_name(
     assert name not in (worker.everywhere(subject(anna)) + str(worker.events(subject(anna)))).lower()
 
 
+def test_metadata_is_kept_without_the_name_though_no_memory_comes_of_it(worker: Worker, anna: str) -> None:
+    metadata = {
+        "aunt": "Aunt Rosa Malkova has HIV",
+        "karin holm is pregnant": True,
+        "note": f"{anna.title()} has asthma",
+        "plan": "free",
+    }
+    worker.hear(anna, "I live in Lisbon.", schema_version=2, metadata=metadata)
+    [row] = worker.rows("sources", subject(anna))
+    kept = {"aunt": "Aunt has HIV", "note": f"{anna.title()} has asthma", "plan": "free"}
+    assert row["turn"]["metadata"] == kept
+    assert "malkova" not in worker.everywhere(subject(anna)).lower()
+
+
 def test_what_is_stated_or_edited_is_kept_without_the_name_too_and_the_users_own_stays(
     worker: Worker, anna: str
 ) -> None:
@@ -73,7 +87,7 @@ def test_what_is_stated_or_edited_is_kept_without_the_name_too_and_the_users_own
 
 
 def test_what_is_imported_is_kept_without_the_name_too(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "My mum lives in Lisbon.")
+    worker.hear(anna, "My mum lives in Lisbon.", schema_version=2, metadata={"doctor": "Ana Lopes", "visits": 2})
     carried = "\n".join(export(worker.context, subject=subject(anna)))
     told = {
         f'"{anna}"': f'"{anna}x"',
