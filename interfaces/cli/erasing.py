@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,20 +13,17 @@ from rich.text import Text
 from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument, identifier
 from interfaces.cli.knowledge import IdArgument, one_memory
 from interfaces.cli.output import console, errors, memory_json, memory_table, print_json, print_result
+from interfaces.erasing import erase
 from memory.context import MemoryContext, open_memory
 from memory.erasure.proof import Proof, files_with
-from memory.erasure.queue import is_turn_of
-from memory.erasure.subjects import erase_subject, erase_turns
 from memory.rights import OPERATOR
-from producers.spool import Spool
 from schema import Scope, Status, Subject
-from schema.settings import Settings, load_settings
+from schema.settings import load_settings
 from worker.nights.unconsolidate import NothingToUndo, unconsolidate
 
 _TEXTS = 100_000
 _WAIT_SECONDS = 60.0
 """For how long workers are waited for that have the user's turns in hand: some talk on meanwhile."""
-_SPOOL = "spool of this machine"
 _TELLING = 20
 """Characters from which on a text is taken for somebody's own words."""
 
@@ -69,7 +63,15 @@ def forget_user(
     try:
         texts = _texts(subject, context) if check_files else set()
         scope = Scope.CONVERSATION if conversation else Scope.TURN if turn else Scope.SUBJECT
-        proof = erase(subject, scope, conversation or turn or "", context, authored=authored)
+        proof = erase(
+            subject,
+            context,
+            by=OPERATOR,
+            scope=scope,
+            key=conversation or turn or "",
+            wait_seconds=_WAIT_SECONDS,
+            authored=authored,
+        )
         # Of a part of a subject only that may be gone which nothing else says.
         still = _texts(subject, context) if check_files else set()
     finally:
@@ -85,37 +87,6 @@ def forget_user(
     _print(proof, as_json=as_json)
     if not proof.is_clean:
         raise typer.Exit(1)
-
-
-def erase(subject: Subject, scope: Scope, key: str, context: MemoryContext, *, authored: bool) -> Proof:
-    """Erase a subject or a part of it, and what lay of it in this machine's spool when that was begun."""
-    is_meant = partial(is_turn_of, subject=subject, scope=scope, key=key)
-    # Before the erasure: what is said later stays.
-    with _spool(context.settings) as spool:
-        spooled = spool.find(is_meant) if spool else frozenset()
-    now = datetime.now(UTC)
-    if scope is Scope.SUBJECT:
-        proof = erase_subject(subject, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS, authored=authored)
-    else:
-        proof, _ = erase_turns(subject, scope, key, context, by=OPERATOR, now=now, wait_seconds=_WAIT_SECONDS)
-    with _spool(context.settings) as spool:
-        proof.removed[_SPOOL], proof.left[_SPOOL] = spool.erase(spooled) if spool else (0, 0)
-    proof.notes.append(
-        "spools of other machines are theirs: what lies there, and was said more than "
-        f"{context.settings.clock_tolerance_seconds:g} s before, is refused when it comes"
-    )
-    return proof
-
-
-@contextmanager
-def _spool(settings: Settings) -> Iterator[Spool | None]:
-    """Hold the spool of this machine, if there is one."""
-    folder = settings.effective_spool_dir
-    if not folder.exists():
-        yield None
-        return
-    with closing(Spool(folder, max_turns=settings.spool_max_turns, max_bytes=settings.spool_max_bytes)) as spool:
-        yield spool
 
 
 def _texts(subject: Subject, context: MemoryContext) -> set[str]:

@@ -12,12 +12,12 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
 
+from interfaces.erasing import erase
 from interfaces.http.credentials import Asker
 from interfaces.http.idempotency import OnceOnly
 from interfaces.http.pages.sessions import end_sessions
 from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened, Service
-from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.reviews import approve, asked_in, is_for, reject
 from memory.rights import require_deletable, require_writable, seen_of
@@ -251,7 +251,7 @@ def forget(about: About, service: Opened) -> dict[str, Any]:
     left. Who was signed in to its pages is signed out."""
     require_deletable(about.principal)
     _require_whole(about, service)
-    proof = erase_subject(about.subject, service.context, by=about.principal.key_id, now=datetime.now(UTC))
+    proof = erase(about.subject, service.context, by=about.principal.key_id)
     end_sessions(about.subject.tenant_id, about.subject.subject_id, service.context.redis)
     return {"removed": proof.removed, "left": proof.left, "notes": proof.notes, "clean": proof.is_clean}
 

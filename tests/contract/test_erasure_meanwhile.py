@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from interfaces.cli.erasing import erase
+from interfaces.erasing import erase
 from memory.erasure.proof import Proof
 from memory.erasure.queue import is_turn_of
 from memory.erasure.subjects import erase_subject, finish_erasures
 from producers.spool import Spool
-from schema import Scope, Turn
+from schema import Turn
 from stores.dead_letters import read_dead_letters
 from stores.queue import INGEST_QUEUE, PUT_DOCUMENT, send_dead_letter, send_turn
 from stores.queued_turns import count_messages, find_messages
@@ -127,8 +127,8 @@ def test_a_command_takes_out_of_the_spool_what_lay_there_when_it_began(
             spool.put(after, 1.0)
             return proof
 
-        monkeypatch.setattr("interfaces.cli.erasing.erase_subject", meanwhile)
-        proof = erase(whose, Scope.SUBJECT, "", worker.context, authored=False)
+        monkeypatch.setattr("interfaces.erasing.erase_subject", meanwhile)
+        proof = erase(whose, worker.context, by="dora")
 
         assert [one.turn_id for one in spool.oldest(9)] == [after.turn_id]
         assert (proof.removed["spool of this machine"], proof.left["spool of this machine"]) == (1, 0)

@@ -121,7 +121,7 @@ HARM: Final = (
     ),
     Mutation(
         "an erasure takes out of the spool what is said after it",
-        "interfaces/cli/erasing.py",
+        "interfaces/erasing.py",
         "spool.erase(spooled) if spool",
         "spool.erase(spool.find(is_meant)) if spool",
         ("tests/contract/test_erasure_meanwhile.py", "-k", "spool and sqlite"),

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import ValidationError
 
 import interfaces.http.pages.wording as wording
+from interfaces.erasing import erase
 from interfaces.http.pages.language import gettext, marked
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.rendering import page
@@ -19,7 +20,6 @@ from interfaces.http.pages.sessions import end_sessions
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, View, note_look
 from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened
-from memory.erasure.subjects import erase_subject
 from memory.export import export
 from memory.preferences import TooManyTopics, set_preference
 from memory.reviews import NotOpen, NotWanted, approve, asked_in, is_for, reject
@@ -149,7 +149,7 @@ def forget(view: ShownForm, service: Opened, confirm: Annotated[str, Form(max_le
     if confirm.strip().lower() != gettext(_FORGET).lower():
         problem = gettext("Nothing was forgotten: type “%(words)s” to confirm.") % {"words": gettext(_FORGET)}
         return _preferences_page(view, problem=problem, code=HTTPStatus.UNPROCESSABLE_ENTITY)
-    proof = erase_subject(view.subject, service.context, by=view.by, now=datetime.now(UTC))
+    proof = erase(view.subject, service.context, by=view.by)
     end_sessions(view.subject.tenant_id, view.subject.subject_id, service.context.redis)
     if view.is_staff:
         return page("forgotten.html", view.session, proof=proof)
