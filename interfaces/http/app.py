@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Final
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -43,6 +43,7 @@ from interfaces.http.pages.admin import subjects as registry
 from interfaces.http.problems import add_problems
 from interfaces.http.rates import RateLimitFields
 from interfaces.http.service import open_service
+from interfaces.http.slashes import SlashesInIds, put_slashes_back
 from interfaces.http.telemetry import Telemetry
 from interfaces.mcp import over_http
 from memory.tracing import start_tracing
@@ -90,10 +91,12 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         version=version("afterturn"),
         description=_DESCRIPTION,
         lifespan=lifespan,
+        dependencies=[Depends(put_slashes_back)],
         redoc_url=None,  # ReDoc asks another host for its logo
         generate_unique_id_function=operation_id,
     )
     app.state.anonymous_is_allowed = anonymous
+    app.add_middleware(SlashesInIds)
     app.add_middleware(RateLimitFields)
     app.add_middleware(GZipMiddleware, minimum_size=1_000)
     app.add_middleware(BodyLimit, most=settings.http_max_body_bytes, most_of_documents=_body_of(settings))
