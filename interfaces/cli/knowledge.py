@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.panel import Panel
@@ -22,6 +22,10 @@ from schema.settings import load_settings
 from stores.catalog import Catalog, open_catalog
 
 IdArgument = Annotated[str, typer.Argument(help="A memory's id, or the first characters of it.")]
+_STAYS_IN_BROKER_FILE: Final = (
+    "the broker's append-only file holds the turn that it came of until the broker writes that anew: by default when "
+    "it has grown to twice its size and 64 MB, or at once on `redis-cli BGREWRITEAOF`"
+)
 
 
 def search(
@@ -190,7 +194,8 @@ def forget(
 ) -> None:
     """Erase one memory for good: its text, its vector, and the raw turns that nothing else needs.
 
-    An audit line without content stays.
+    An audit line without content stays; so does, in the broker's append-only file, the turn as it came, until the
+    broker writes that anew. `forget-user` has it do so at once, and waits for it.
     """
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
         chosen = one_memory(memory, context.catalog)
@@ -201,3 +206,4 @@ def forget(
             chosen.subject, [chosen.id], context, by=OPERATOR, reason="forgotten by command", now=datetime.now(UTC)
         )
     print_result({"forgotten": str(chosen.id)}, f"forgotten: {chosen.id}", as_json=as_json)
+    errors.print(Text(_STAYS_IN_BROKER_FILE), soft_wrap=True)

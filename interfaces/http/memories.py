@@ -265,7 +265,8 @@ def act(
 @router.delete("/{memory_id}", status_code=HTTPStatus.NO_CONTENT, summary="Erase a memory for good")
 def delete(memory_id: uuid.UUID, about: About, service: Opened, if_match: IfMatch = None) -> None:
     """Erase a memory, its vector, and the raw turns that nothing else needs; with If-Match only while it is at that
-    version, else 412. A line without content stays."""
+    version, else 412. A line without content stays; and in the broker's append-only file the turn as it came, until the
+    broker writes that anew: to erase the subject has it do so at once, and tells."""
     forget_memory(
         about.principal,
         about.subject,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from interfaces.local.broker import embedded_broker
 from schema.settings import Settings
-from stores.catalog import open_catalog
+from stores.catalog import Changes, open_catalog
+from tests.contract.catalogs import a_memory
 from tests.e2e.command import Home
 
 
@@ -28,3 +30,18 @@ def test_an_erasure_says_that_it_is_not_shown_to_be_gone_from_a_file_of_the_brok
         kept.unlink()
         aside.rename(kept)
         assert "nothing is left" in home.say("forget-user", "vera", "--yes").stdout
+
+
+def test_who_forgets_one_memory_is_told_where_its_turn_stays_and_until_when(
+    tmp_path: Path,
+) -> None:
+    home = Home.at(tmp_path)
+    memory = a_memory()
+    with closing(open_catalog(Settings(data_dir=home.data))) as catalog:
+        catalog.commit(Changes(subject=memory.subject, at=memory.created_at, created=(memory,)))
+    with embedded_broker(home.environment()["AFTERTURN_BROKER_URL"], tmp_path / "broker"):
+        said = home.say("forget", str(memory.id), "--yes")
+    assert said.returncode == 0, said.stderr
+    assert str(memory.id) in said.stdout
+    assert "append-only file" in said.stderr
+    assert "BGREWRITEAOF" in said.stderr
