@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import math
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from threading import Condition, Event, Thread
@@ -35,6 +37,7 @@ _QUIET_SECONDS: Final = 30.0
 _FIRST_PAUSE_SECONDS: Final = 0.5
 _LONGEST_PAUSE_SECONDS: Final = 30.0
 _MOST_REASON: Final = 500
+_FRAMES: Final = 4
 
 _log = logging.getLogger("afterturn_client")
 
@@ -58,6 +61,14 @@ def outcome_of(error: RequestFailed) -> Outcome:
     return Outcome.AWAY if isinstance(error, Unavailable | Unauthorized) and not is_users_own else Outcome.HELD
 
 
+def _raised(error: Exception) -> str:
+    """Return what was raised and where, without its message: that may repeat what a user said."""
+    frames = reversed(traceback.extract_tb(error.__traceback__)[-_FRAMES:])
+    return f"{type(error).__name__} in " + ", in ".join(
+        f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in frames
+    )
+
+
 @dataclass
 class _Pass:
     """Outcome of the turns of one batch."""
@@ -65,7 +76,7 @@ class _Pass:
     lanes: deque[list[Spooled]]
     safe: list[Spooled] = field(default_factory=list)
     rejected: list[tuple[Spooled, RequestFailed]] = field(default_factory=list)
-    held: list[tuple[Spooled, RequestFailed]] = field(default_factory=list)
+    held: list[tuple[Spooled, AfterturnError]] = field(default_factory=list)
     away: RequestFailed | None = None
 
 
@@ -121,13 +132,17 @@ class Sender:
             # While the service is away a new turn is no reason to ask it again.
             (self._stopping if self._failures else self._work).wait(min(pause, _LOOK_SECONDS))
             last = self._stopping.is_set()
-            if pause > _LOOK_SECONDS and not last:
-                pause -= _LOOK_SECONDS
+            try:
+                if pause > _LOOK_SECONDS and not last:
+                    pause -= _LOOK_SECONDS
+                else:
+                    self._work.clear()
+                    pause = self._pass()
                 self._keep()
-                continue
-            self._work.clear()
-            pause = self._pass()
-            self._keep()
+            except Exception as error:  # noqa: BLE001  # Whatever it is: nobody else sends what waits.
+                _log.error("turns wait on this machine's disk: %s", _raised(error))
+                self._failures += 1
+                pause = backoff(self._failures, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
             with self._passed:
                 self._passed.notify_all()
 
@@ -183,11 +198,11 @@ class Sender:
                 Thread(target=self._work_off, args=(done,), name="afterturn-send", daemon=True)
                 for _ in range(min(self._side_by_side, len(lanes)) - 1)
             ]
-            for thread in others:
-                thread.start()
-            self._work_off(done)
-            for thread in others:
-                thread.join()
+            with ExitStack() as at_work:
+                for thread in others:
+                    thread.start()
+                    at_work.callback(thread.join)
+                self._work_off(done)
             self._settle(done)
             away = done.away
         return away
@@ -217,6 +232,9 @@ class Sender:
                     case Outcome.AWAY:
                         done.away = error
                         return
+            except Exception as error:  # noqa: BLE001  # Said in the log by whoever settles.
+                done.held.append((turn, AfterturnError(_raised(error))))
+                return
             else:
                 done.safe.append(turn)
 
@@ -229,10 +247,10 @@ class Sender:
             _log.error("turn %s was put aside in %s: %s", turn.turn_id, self._spool.folder, error)
         for user in {turn.user for turn in done.safe}:
             self._held.pop(user, None)
-        for turn, error in done.held:
+        for turn, why in done.held:
             times = self._held[turn.user].times + 1 if turn.user in self._held else 1
             if times == 1:
-                _log.error("turn %s and those of its user behind it wait: %s", turn.turn_id, error)
-            asked = error.retry_after if isinstance(error, Unavailable) else None
+                _log.error("turn %s and those of its user behind it wait: %s", turn.turn_id, why)
+            asked = why.retry_after if isinstance(why, Unavailable) else None
             pause = asked or backoff(times, 1.0, _LONGEST_PAUSE_SECONDS)
             self._held[turn.user] = _Held(time.monotonic() + pause, times)

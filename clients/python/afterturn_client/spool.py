@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import sqlite3
 import weakref
@@ -67,6 +68,8 @@ SELECT :user, :turn_id, :digest, 0, :body
 WHERE (SELECT waiting + rejected < :max_turns AND bytes + :size <= :max_bytes FROM totals)
 ON CONFLICT DO NOTHING
 """
+
+_log = logging.getLogger("afterturn_client")
 
 
 class Accepted(StrEnum):
@@ -163,9 +166,9 @@ class Spool:
         if db.execute(_PUT, values).rowcount:
             return Accepted.SPOOLED
         known = "user = :user AND turn_id = :turn_id"
-        row = db.execute(f"SELECT digest, state FROM turns WHERE {known}", values).fetchone()
+        row = db.execute(f"SELECT digest = :digest, state FROM turns WHERE {known}", values).fetchone()
         if row is not None and row[1] != _REJECTED:
-            if row[0] == turn.digest:
+            if row[0]:
                 return Accepted.KNOWN
             return ConflictingTurn(f"{turn.turn_id!r} was enqueued with other content")
         if row is not None:
@@ -184,14 +187,27 @@ class Spool:
             return _depth(db)
 
     def oldest(self, limit: int, *, without: Collection[str] = ()) -> list[Spooled]:
-        """Return up to `limit` of the turns that wait, in their order, leaving out those of some users."""
+        """Return up to `limit` of the turns that wait, in their order, leaving out those of some users.
+
+        A row that cannot be read is put aside, as rejected.
+        """
         with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
-            rows = db.execute(
-                "SELECT place, user, turn_id, body FROM turns WHERE state = 0 "
-                "AND user NOT IN (SELECT value FROM json_each(?)) ORDER BY place LIMIT ?",
-                (json.dumps(list(without)), limit),
-            )
-            return [Spooled(*row) for row in rows]
+            while True:
+                # Cast: text that is not UTF-8 would raise over all rows, and leave the statement open.
+                rows = db.execute(
+                    "SELECT place, CAST(user AS BLOB), CAST(turn_id AS BLOB), body FROM turns WHERE state = 0 "
+                    "AND user NOT IN (SELECT value FROM json_each(?)) ORDER BY place LIMIT ?",
+                    (json.dumps(list(without)), limit),
+                ).fetchall()
+                turns = [turn for row in rows if (turn := _spooled(*row)) is not None]
+                if len(turns) == len(rows):
+                    return turns
+                unreadable = {row[0] for row in rows} - {turn.position for turn in turns}
+                _log.error("%d turns in %s cannot be read and were put aside", len(unreadable), self.folder)
+                db.executemany(
+                    "UPDATE turns SET state = 2, reason = 'the row cannot be read' WHERE place = ? AND state = 0",
+                    [(place,) for place in unreadable],
+                )
 
     def sent(self, turns: Sequence[Spooled]) -> None:
         """Drop what was said in turns that the service has; their ids stay known for a while."""
@@ -210,9 +226,14 @@ class Spool:
         """Return up to `limit` rejected turns, oldest first."""
         with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
             rows = db.execute(
-                "SELECT turn_id, reason, body FROM turns WHERE state = 2 ORDER BY place LIMIT ?", (limit,)
-            )
-            return [Rejected(*row) for row in rows]
+                "SELECT CAST(turn_id AS BLOB), CAST(reason AS BLOB), CAST(body AS BLOB) FROM turns WHERE state = 2 "
+                "ORDER BY place LIMIT ?",
+                (limit,),
+            ).fetchall()
+            return [
+                Rejected(turn_id.decode(errors="replace"), reason.decode(errors="replace"), body)
+                for turn_id, reason, body in rows
+            ]
 
     def write_through(self) -> None:
         """Write the log through to the file; to be called by a thread that may wait for the disk."""
@@ -285,6 +306,13 @@ def _in_child() -> None:
 
 
 os.register_at_fork(after_in_child=_in_child)
+
+
+def _spooled(place: int, user: bytes, turn_id: bytes, body: object) -> Spooled | None:
+    try:
+        return Spooled(place, user.decode(), turn_id.decode(), body) if isinstance(body, bytes) else None
+    except UnicodeDecodeError:
+        return None
 
 
 def _depth(db: sqlite3.Connection) -> Depth:

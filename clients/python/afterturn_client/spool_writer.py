@@ -7,6 +7,7 @@ last of eight would not be done in time.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -87,7 +88,10 @@ class SpoolWriter:
             taken = [self._queue.get(), *self._rest()]
             ends = None in taken
             begun = [put for put in taken if put is not None and put[1].set_running_or_notify_cancel()]
-            outcomes = self._spool.put([turn for turn, _ in begun])
+            try:
+                outcomes: Sequence[Accepted | Exception] = self._spool.put([turn for turn, _ in begun])
+            except Exception as error:  # noqa: BLE001  # Raised where the turns came from; those behind it go on.
+                outcomes = [error] * len(begun)
             for (_, future), outcome in zip(begun, outcomes, strict=True):
                 if isinstance(outcome, Accepted):
                     future.set_result(outcome)

@@ -75,7 +75,7 @@ class Parser:
         self._name, self._data = "", []
         try:
             return Event(self.last_id or "", name, json.loads(data)) if data else None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RequestFailed(None, "the stream has data that are not JSON") from error
 
 

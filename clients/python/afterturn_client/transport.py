@@ -16,6 +16,9 @@ from afterturn_client.requests import Request
 
 T = TypeVar("T")
 _CONNECT_SECONDS: Final = 2.0
+_LONGEST_RETRY_AFTER_SECONDS: Final = 3600.0
+_UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What reading raises over an answer that a gateway gave, and not this service."""
 
 
 @dataclass(frozen=True)
@@ -64,25 +67,26 @@ def answer_of(request: Request[T], response: httpx.Response) -> T:
         raise failure_of(response)
     try:
         return request.read(response.json() if response.content else None)
-    except (ValueError, KeyError, TypeError) as error:
+    except _UNREADABLE as error:
         problem = Problem(response.status_code, "Not understood", f"the answer lacks what it should have: {error!r}")
         raise RequestFailed(problem) from error
 
 
 def failure_of(response: httpx.Response) -> RequestFailed:
-    """Return the error that a response stands for; its body must have been read."""
+    """Return the error that a response stands for, with as much of its body, which must have been read, as is right."""
     try:
         body: Any = response.json()
-    except ValueError:
+    except _UNREADABLE:
         body = None
     fields: Mapping[str, Any] = body if isinstance(body, dict) else {}
+    errors = fields.get("errors")
     problem = Problem(
         response.status_code,
-        str(fields.get("title") or response.reason_phrase),
-        str(fields.get("detail") or ""),
-        tuple(wrong for wrong in fields.get("errors") or () if isinstance(wrong, dict)),
+        _text(fields.get("title")) or response.reason_phrase,
+        _text(fields.get("detail")),
+        tuple(_texts(wrong) for wrong in errors if isinstance(wrong, dict)) if isinstance(errors, list) else (),
         response.headers.get("X-Request-ID"),
-        str(fields["scope"]) if "scope" in fields else None,
+        _text(fields.get("scope")) or None,
     )
     return error_of(problem, retry_after=_seconds(response.headers.get("Retry-After")))
 
@@ -95,6 +99,17 @@ def unreached(error: httpx.HTTPError) -> Unavailable:
     return Unavailable(None, reason)
 
 
+def _text(value: object) -> str:
+    # JSON can hold half a character, which neither a log nor SQLite takes.
+    return value.encode(errors="replace").decode() if isinstance(value, str) else ""
+
+
+def _texts(fields: Mapping[str, Any]) -> Mapping[str, str]:
+    return {_text(name): _text(value) for name, value in fields.items()}
+
+
 def _seconds(retry_after: str | None) -> float | None:
     # The other form, a date, is not what this service sends.
-    return float(retry_after) if retry_after and retry_after.isdecimal() else None
+    if not (retry_after and retry_after.isdecimal()):
+        return None
+    return min(float(retry_after), _LONGEST_RETRY_AFTER_SECONDS)
