@@ -27,6 +27,7 @@ from typing import IO, Final
 
 from afterturn_client.database import Busy, Connection
 from afterturn_client.errors import AfterturnError, ConflictingTurn, SpoolFull, SpoolUnavailable
+from afterturn_client.files import locked, make, open_lock, try_lock
 from afterturn_client.turns import Written
 
 _FILE: Final = "spool.sqlite3"
@@ -122,13 +123,13 @@ class Spool:
         # Whoever puts waits for nobody who sends or looks, but for a moment at the file.
         self._putter = Connection(folder / _FILE, _PUT_SECONDS)
         self._user = Connection(folder / _FILE, _PATIENCE_SECONDS)
-        self._held: IO[str] | None = None
+        self._held: IO[bytes] | None = None
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Two processes that make the file at once would refuse each other the change to a write-ahead log.
-            with (folder / "open.lock").open("a") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                (folder / _FILE).touch(mode=0o600)
+            with locked(folder / "open.lock", _PATIENCE_SECONDS):
+                # Not opened: to close it would end the locks that SQLite holds elsewhere in this process.
+                make(folder / _FILE)
                 with self._user.alone(_PATIENCE_SECONDS) as db:
                     db.executescript(_SCHEMA)
                 with self._putter.change(_PATIENCE_SECONDS) as db:
@@ -265,11 +266,9 @@ class Spool:
     def sending(self) -> Iterator[bool]:
         """Make this block the only one on the machine that sends, or yield False; the lock ends with its process."""
         with self._as_unavailable():
-            lock = (self.folder / "sending.lock").open("a")
+            lock = open_lock(self.folder / "sending.lock")
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not try_lock(lock):
                 yield False
                 return
             self._held = lock

@@ -6,12 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from afterturn_client import SpoolUnavailable
+from afterturn_client.files import locked
 from afterturn_client.spool import Spool
+
+PATIENCE_SECONDS = 20.0
 
 
 def open_spool(folder: Path) -> Spool:
@@ -106,6 +111,46 @@ def test_a_child_inherits_no_open_database(tmp_path: Path) -> None:
     """SQLite in the child would believe to hold the locks of its parent."""
     command = [sys.executable, "-c", _FORKS_WHILE_OPEN, str(tmp_path / "spool")]
     assert subprocess.run(command, env=_environment(), check=False).returncode == 0
+
+
+_OPENS = """
+import sys
+from afterturn_client import Client, SpoolUnavailable
+try:
+    Client("http://127.0.0.1:1", spool_dir=sys.argv[1])
+except SpoolUnavailable as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("name", ["open.lock", "spool.sqlite3"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_file_of_another_kind_in_a_spool_is_named_and_holds_nobody_up(
+    tmp_path: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / name)
+    command = [sys.executable, "-c", _OPENS, str(tmp_path)]
+    done = subprocess.run(
+        command, env=_environment(), stdout=subprocess.PIPE, text=True, timeout=PATIENCE_SECONDS, check=True
+    )
+    assert name in done.stdout
+    assert "spool_dir" in done.stdout
+
+
+def test_a_pipe_in_the_place_of_the_lock_of_who_sends_is_named_and_holds_nobody_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "sending.lock")
+    refused = pytest.raises(SpoolUnavailable, match=r"sending\.lock is no regular file")
+    with closing(open_spool(tmp_path)) as spool, refused, spool.sending():
+        pass
+
+
+def test_a_process_that_stands_still_while_it_opens_a_spool_holds_up_nobody_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("afterturn_client.spool._PATIENCE_SECONDS", 0.1)
+    with locked(tmp_path / "open.lock", 0), pytest.raises(SpoolUnavailable, match="another process"):
+        open_spool(tmp_path)
+    open_spool(tmp_path).close()
 
 
 def _environment() -> dict[str, str]:
