@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -14,7 +14,7 @@ from afterturn_client.calls import as_method, awaited, heard_async, paged_async
 from afterturn_client.configuration import configured
 from afterturn_client.enqueuer import CLOSE_SECONDS, Bounds, Enqueued, Enqueuer
 from afterturn_client.errors import RequestFailed
-from afterturn_client.model import Event, Memory, Page
+from afterturn_client.model import Event, Memory, Page, Proof
 from afterturn_client.processes import OfProcess
 from afterturn_client.requests import Request
 from afterturn_client.spool import Depth, Rejected
@@ -69,7 +69,6 @@ class AsyncClient:
     get = awaited(requests.get)
     edit = awaited(requests.edit)
     forget = awaited(requests.forget)
-    forget_user = awaited(requests.forget_user)
     pin = awaited(requests.pin)
     unpin = awaited(requests.unpin)
     archive = awaited(requests.archive)
@@ -94,6 +93,27 @@ class AsyncClient:
     async def rejected(self, limit: int = 100) -> list[Rejected]:
         """Return turns that the service will never take, oldest first, each with the reason."""
         return await asyncio.to_thread(self._enqueuer.rejected, limit)
+
+    async def drop_rejected(self, turns: Iterable[Rejected]) -> int:
+        """Drop turns that the service will never take from this machine's disk, where they fill the spool; return how
+        many were still there."""
+        return await asyncio.to_thread(self._enqueuer.drop_rejected, turns)
+
+    async def forget_user(self, user_id: str) -> Proof:
+        """Erase all that the service knows of a user, and what they said that lies in this machine's spool.
+
+        The answer is the proof, of what the service knew. What waits in another machine's spool was said before, and is
+        dropped by the service when it comes; what was rejected there stays, as does here what was rejected without a
+        `user_id`: see `drop_rejected`.
+
+        Raises:
+            RequestFailed: the service did not do it; the class says why. Nothing was dropped here.
+            SpoolUnavailable: the spool cannot be used; ask again.
+        """
+        last = await asyncio.to_thread(self._enqueuer.last)
+        proof = await self.send(requests.forget_user(user_id))
+        await asyncio.to_thread(self._enqueuer.drop_user, user_id, last)
+        return proof
 
     async def close(self, timeout: float = CLOSE_SECONDS) -> int:
         """Send what can be sent in `timeout` seconds and close; return how many turns are left for the next client."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
@@ -14,7 +14,7 @@ from afterturn_client.calls import as_method, heard, paged, sent
 from afterturn_client.configuration import configured
 from afterturn_client.enqueuer import CLOSE_SECONDS, Bounds, Enqueued, Enqueuer
 from afterturn_client.errors import RequestFailed
-from afterturn_client.model import Event, Memory, Page
+from afterturn_client.model import Event, Memory, Page, Proof
 from afterturn_client.processes import OfProcess
 from afterturn_client.requests import Request
 from afterturn_client.spool import Depth, Rejected
@@ -75,7 +75,6 @@ class Client:
     get = sent(requests.get)
     edit = sent(requests.edit)
     forget = sent(requests.forget)
-    forget_user = sent(requests.forget_user)
     pin = sent(requests.pin)
     unpin = sent(requests.unpin)
     archive = sent(requests.archive)
@@ -100,6 +99,27 @@ class Client:
     def rejected(self, limit: int = 100) -> list[Rejected]:
         """Return turns that the service will never take, oldest first, each with the reason."""
         return self._enqueuer.rejected(limit)
+
+    def drop_rejected(self, turns: Iterable[Rejected]) -> int:
+        """Drop turns that the service will never take from this machine's disk, where they fill the spool; return how
+        many were still there."""
+        return self._enqueuer.drop_rejected(turns)
+
+    def forget_user(self, user_id: str) -> Proof:
+        """Erase all that the service knows of a user, and what they said that lies in this machine's spool.
+
+        The answer is the proof, of what the service knew. What waits in another machine's spool was said before, and is
+        dropped by the service when it comes; what was rejected there stays, as does here what was rejected without a
+        `user_id`: see `drop_rejected`.
+
+        Raises:
+            RequestFailed: the service did not do it; the class says why. Nothing was dropped here.
+            SpoolUnavailable: the spool cannot be used; ask again.
+        """
+        last = self._enqueuer.last()
+        proof = self.send(requests.forget_user(user_id))
+        self._enqueuer.drop_user(user_id, last)
+        return proof
 
     def close(self, timeout: float = CLOSE_SECONDS) -> int:
         """Send what can be sent in `timeout` seconds and close; return how many turns are left for the next client."""

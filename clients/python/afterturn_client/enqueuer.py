@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -71,6 +72,11 @@ class _Connections:
         self.sender.wake()
         return Enqueued(turn.turn_id, accepted)
 
+    def tidy(self) -> None:
+        """Leave nothing on the disk of what was dropped, at once if nobody else reads just now."""
+        if not self.spool.tidy():
+            self.sender.tidy_later()
+
     def close(self, timeout: float) -> int:
         self.writer.close(timeout)
         ended = self.sender.stop(timeout)
@@ -122,6 +128,23 @@ class Enqueuer:
     def rejected(self, limit: int) -> list[Rejected]:
         """Return turns that the service will never take, oldest first."""
         return self._connections.get().spool.rejected(limit)
+
+    def drop_rejected(self, turns: Iterable[Rejected]) -> int:
+        """Drop such turns, and return how many were still there."""
+        running = self._connections.get()
+        dropped = running.spool.drop_rejected(turns)
+        running.tidy()
+        return dropped
+
+    def last(self) -> int:
+        """Return the position of the last turn that was accepted."""
+        return self._connections.get().spool.last()
+
+    def drop_user(self, user: str, last: int) -> None:
+        """Drop what a user said up to a position, whether it waits or was rejected."""
+        running = self._connections.get()
+        running.spool.drop_user(user, last)
+        running.tidy()
 
     def close(self, timeout: float) -> int:
         """Send what can be sent in `timeout` seconds, and return how many turns are left; a later `put` begins anew."""

@@ -284,10 +284,7 @@ def context(
 
 
 def forget_user(user_id: str) -> Request[Proof]:
-    """Erase all that the service knows of a user; the answer is the proof.
-
-    Turns of theirs that wait in this machine's spool are sent all the same, so flush before.
-    """
+    """Erase all that the service knows of a user; the answer is the proof."""
     return Request("DELETE", subject_path(user_id, ""), proof_of, _params(user_id=user_id))
 
 

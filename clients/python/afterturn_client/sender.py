@@ -109,6 +109,10 @@ class Sender:
         """Say that there is something to send."""
         self._work.set()
 
+    def tidy_later(self) -> None:
+        """Say that something was dropped whose words may still lie in the log."""
+        self._untidy = True
+
     def wait_until_empty(self, timeout: float) -> int:
         """Wait at most `timeout` seconds for all to be sent, and return how many turns are left."""
         deadline = time.monotonic() + timeout

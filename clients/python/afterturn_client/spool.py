@@ -18,7 +18,7 @@ import logging
 import os
 import sqlite3
 import weakref
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -69,6 +69,8 @@ SELECT :user, :turn_id, :digest, 0, :body
 WHERE (SELECT waiting + rejected < :max_turns AND bytes + :size <= :max_bytes FROM totals)
 ON CONFLICT DO NOTHING
 """
+_SAME: Final = "place = :position AND user = :user AND turn_id = :turn_id AND state = 0"
+"""Not the place alone: that of a last turn that was dropped is given to the next that comes."""
 
 _log = logging.getLogger("afterturn_client")
 
@@ -99,6 +101,7 @@ class Rejected:
     turn_id: str
     reason: str
     body: bytes
+    position: int
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,8 @@ class Spool:
         depth = _depth(db)
         return SpoolFull(
             f"the spool in {self.folder} is full: {depth.waiting:,} turns wait for the service, "
-            f"{depth.rejected:,} were rejected, {depth.bytes:,} bytes (spool_max_turns, spool_max_bytes)"
+            f"{depth.rejected:,} were rejected (drop_rejected), "
+            f"{depth.bytes:,} bytes (spool_max_turns, spool_max_bytes)"
         )
 
     def depth(self) -> Depth:
@@ -213,28 +217,45 @@ class Spool:
     def sent(self, turns: Sequence[Spooled]) -> None:
         """Drop what was said in turns that the service has; their ids stay known for a while."""
         with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
-            positions = [(turn.position,) for turn in turns]
-            db.executemany("UPDATE turns SET state = 1, body = x'' WHERE place = ? AND state = 0", positions)
+            db.executemany(f"UPDATE turns SET state = 1, body = x'' WHERE {_SAME}", [vars(turn) for turn in turns])
             [last] = db.execute("SELECT coalesce(max(place), 0) FROM turns").fetchone()
             db.execute("DELETE FROM turns WHERE state = 1 AND place <= ?", (last - _KNOWN_TURNS,))
 
     def reject(self, turn: Spooled, reason: str) -> None:
         """Put a turn aside that the service will never take."""
         with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
-            db.execute("UPDATE turns SET state = 2, reason = ? WHERE place = ? AND state = 0", (reason, turn.position))
+            db.execute(f"UPDATE turns SET state = 2, reason = :reason WHERE {_SAME}", {**vars(turn), "reason": reason})
 
     def rejected(self, limit: int) -> list[Rejected]:
         """Return up to `limit` rejected turns, oldest first."""
         with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
             rows = db.execute(
-                "SELECT CAST(turn_id AS BLOB), CAST(reason AS BLOB), CAST(body AS BLOB) FROM turns WHERE state = 2 "
-                "ORDER BY place LIMIT ?",
+                "SELECT CAST(turn_id AS BLOB), CAST(reason AS BLOB), CAST(body AS BLOB), place FROM turns "
+                "WHERE state = 2 ORDER BY place LIMIT ?",
                 (limit,),
             ).fetchall()
-            return [
-                Rejected(turn_id.decode(errors="replace"), reason.decode(errors="replace"), body)
-                for turn_id, reason, body in rows
-            ]
+        return [
+            Rejected(turn_id.decode(errors="replace"), reason.decode(errors="replace"), body, place)
+            for turn_id, reason, body, place in rows
+        ]
+
+    def drop_rejected(self, turns: Iterable[Rejected]) -> int:
+        """Drop rejected turns, with what was said in them, and return how many were still there."""
+        drop = "DELETE FROM turns WHERE place = :position AND state = 2 AND CAST(body AS BLOB) = :body"
+        with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
+            return sum(db.execute(drop, vars(turn)).rowcount for turn in turns)
+
+    def last(self) -> int:
+        """Return the position of the last turn that was put."""
+        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
+            [last] = db.execute("SELECT coalesce(max(place), 0) FROM turns").fetchone()
+            return int(last)
+
+    def drop_user(self, user: str, last: int) -> int:
+        """Drop the turns of a user that wait or were rejected, up to a position, and return how many."""
+        drop = "DELETE FROM turns WHERE user = ? AND state IN (0, 2) AND place <= ?"
+        with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
+            return db.execute(drop, (user, last)).rowcount
 
     def write_through(self) -> None:
         """Write the log through to the file; to be called by a thread that may wait for the disk."""
