@@ -18,7 +18,7 @@ T = TypeVar("T")
 _CONNECT_SECONDS: Final = 2.0
 _LONGEST_RETRY_AFTER_SECONDS: Final = 3600.0
 _UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What reading raises over an answer that a gateway gave, and not this service."""
+"""Errors of reading an answer that a gateway gave, and not this service."""
 
 
 @dataclass(frozen=True)
