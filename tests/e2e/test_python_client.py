@@ -114,6 +114,23 @@ def test_a_user_is_forgotten_with_a_proof(client: Client, user: str) -> None:
     assert list(client.memories(user_id=user)) == []
 
 
+def test_what_a_forgotten_user_said_that_the_service_did_not_take_is_forgotten_too(
+    service: Served, client: Client, user: str, tmp_path: Path
+) -> None:
+    other = Client(service.url, service.key(), spool_dir=tmp_path / "other", budget_ms=PATIENT_MS)
+    with other:
+        for said_by, said in ((other, "I am vegan."), (client, "I eat everything.")):
+            for name in (user, f"{user}-neighbour"):
+                said_by.enqueue(name, [{"role": "user", "content": said}], turn_id=f"{name}-1")
+            assert said_by.flush(30) == 0
+    assert [turn.turn_id for turn in client.rejected()] == [f"{user}-1", f"{user}-neighbour-1"]
+    assert client.forget_user(user).clean
+    [left] = client.rejected()
+    assert left.turn_id == f"{user}-neighbour-1"
+    assert client.drop_rejected([left]) == 1
+    assert client.spooled().rejected == 0
+
+
 def test_the_awaited_client_does_the_same(service: Served, user: str, tmp_path: Path) -> None:
     async def ask() -> tuple[list[str], str]:
         async with AsyncClient(service.url, service.key(), spool_dir=tmp_path / "spool") as client:
