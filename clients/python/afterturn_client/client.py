@@ -62,9 +62,8 @@ class Client:
         from afterturn_client.transport import link_to
 
         configuration = configured(url, key, timeout=timeout, attempts=attempts)
-        folder = Path(spool_dir) if spool_dir is not None else configuration.spool_folder()
         link = link_to(configuration)
-        self._enqueuer = Enqueuer(link, Bounds(folder, spool_max_turns, spool_max_bytes, budget_ms / 1000))
+        self._enqueuer = Enqueuer(link, Bounds(spool_dir, spool_max_turns, spool_max_bytes, budget_ms / 1000))
         self._http = OfProcess(lambda: Sync(link))
 
     enqueue = _enqueued(turn_of)

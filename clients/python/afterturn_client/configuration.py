@@ -23,9 +23,21 @@ class Configuration:
 
     def spool_folder(self) -> Path:
         """Return a folder of this account's own for this service and key: turns of two tenants never share one."""
-        name = hashlib.sha256(f"{self.url} {self.key or ''}".encode()).hexdigest()[:16]
         state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-        return Path(state) / "afterturn-client" / name
+        key = _digest(f"{self.url} {self.key or ''}")[:16]
+        return Path(state) / "afterturn-client" / f"{self._service()}-{key}"
+
+    def spool_folders_of_other_keys(self) -> list[Path]:
+        """Return the folders that there are for other keys of this service: other tenants' keys, or replaced ones."""
+        own = self.spool_folder()
+        return sorted(set(own.parent.glob(f"{self._service()}-*")) - {own})
+
+    def _service(self) -> str:
+        return _digest(self.url)[:8]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def configured(url: str | None, key: str | None, *, timeout: float, attempts: int) -> Configuration:

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from afterturn_client.errors import SpoolUnavailable
 from afterturn_client.processes import OfProcess
 from afterturn_client.requests import turn as request_of
 from afterturn_client.sender import Sender
-from afterturn_client.spool import Accepted, Depth, Rejected, Spool, Spooled
+from afterturn_client.spool import Accepted, Depth, Rejected, Spool, Spooled, left_waiting
 from afterturn_client.spool_writer import SpoolWriter
 from afterturn_client.turns import Written
 
 if TYPE_CHECKING:
+    from afterturn_client.configuration import Configuration
     from afterturn_client.transport import Link
 
 CLOSE_SECONDS: Final = 2.0
@@ -37,20 +39,42 @@ class Enqueued:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Configuration turns wait, how much of them may, and within how many seconds each is accepted or not."""
+    """In which folder turns wait (None: that of the service and the key), how many turns and bytes may, and within how
+    many seconds each is accepted or not."""
 
-    folder: Path
+    folder: Path | str | None
     max_turns: int
     max_bytes: int
     budget: float
 
-    def open(self) -> Spool:
-        """Open the spool.
+    def open(self, configuration: Configuration) -> Spool:
+        """Open the spool, and say in the log where turns wait for another key.
 
         Raises:
             SpoolUnavailable: the folder cannot be written.
         """
-        return Spool(self.folder, max_turns=self.max_turns, max_bytes=self.max_bytes)
+        folder = configuration.spool_folder() if self.folder is None else Path(self.folder)
+        spool = Spool(folder, max_turns=self.max_turns, max_bytes=self.max_bytes)
+        if self.folder is None:
+            for other in configuration.spool_folders_of_other_keys():
+                _warn_of(other)
+        return spool
+
+
+def _warn_of(folder: Path) -> None:
+    # Not taken over: the other key may be another tenant's, and a turn becomes that tenant's whose key sends it.
+    try:
+        waiting = left_waiting(folder)
+    except SpoolUnavailable as error:
+        _log.warning("whether turns wait there for another key cannot be told: %s", error)
+        return
+    if waiting:
+        _log.warning(
+            "%d turns wait in %s for a client of another key of this service. If that key was replaced and this one is "
+            "of the same tenant, a client with this key and that folder as `spool_dir` sends them",
+            waiting,
+            folder,
+        )
 
 
 class _Connections:
@@ -100,7 +124,7 @@ class Enqueuer:
     """
 
     def __init__(self, link: Link, bounds: Bounds) -> None:
-        spool = bounds.open()
+        spool = bounds.open(link.configuration)
         self._connections = OfProcess(lambda: _Connections(link, spool, bounds.budget))
         # At the end of a process that nobody closed the client in.
         self._at_exit = weakref.finalize(self, _close, self._connections, CLOSE_SECONDS)

@@ -49,6 +49,24 @@ def try_lock(lock: IO[bytes]) -> bool:
     return True
 
 
+def unlock(lock: IO[bytes]) -> None:
+    """Unlock a file; to close it alone is not enough, for a child that was forked meanwhile has it open too."""
+    fcntl.flock(lock, fcntl.LOCK_UN)
+
+
+def is_locked(file: Path) -> bool:
+    """Return whether another has a file locked.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    with open_lock(file) as lock:
+        if not try_lock(lock):
+            return True
+        unlock(lock)
+    return False
+
+
 @contextmanager
 def locked(file: Path, wait_seconds: float) -> Iterator[None]:
     """Make this block the only one on the machine that has a file locked.
@@ -62,7 +80,10 @@ def locked(file: Path, wait_seconds: float) -> Iterator[None]:
             if time.monotonic() >= deadline:
                 raise OSError(f"another process has {file.name} locked for {wait_seconds:.0f} seconds")
             time.sleep(_LOOK_SECONDS)
-        yield
+        try:
+            yield
+        finally:
+            unlock(lock)
 
 
 def _check(file: Path, status: os.stat_result) -> None:

@@ -12,14 +12,13 @@ An SQLite file that all processes of the machine share. What it promises:
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
 import sqlite3
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -27,10 +26,11 @@ from typing import IO, Final
 
 from afterturn_client.database import Busy, Connection
 from afterturn_client.errors import AfterturnError, ConflictingTurn, SpoolFull, SpoolUnavailable
-from afterturn_client.files import locked, make, open_lock, try_lock
+from afterturn_client.files import is_locked, locked, make, open_lock, try_lock, unlock
 from afterturn_client.turns import Written
 
 _FILE: Final = "spool.sqlite3"
+_SENDING: Final = "sending.lock"
 _PATIENCE_SECONDS: Final = 5.0
 _PUT_SECONDS: Final = 0.05
 """How long turns wait for another process that writes."""
@@ -152,7 +152,7 @@ class Spool:
         as much as it may, and SpoolUnavailable of all where the file cannot be written, or not in time.
         """
         try:
-            with self._as_unavailable(), self._putter.change(_PUT_SECONDS) as db:
+            with _as_unavailable(self.folder), self._putter.change(_PUT_SECONDS) as db:
                 return [self._put(db, turn) for turn in turns]
         except SpoolUnavailable as error:
             return [error] * len(turns)
@@ -188,7 +188,7 @@ class Spool:
 
     def depth(self) -> Depth:
         """Return how much lies in it."""
-        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.alone(_PATIENCE_SECONDS) as db:
             return _depth(db)
 
     def oldest(self, limit: int, *, without: Collection[str] = ()) -> list[Spooled]:
@@ -196,7 +196,7 @@ class Spool:
 
         A row that cannot be read is put aside, as rejected.
         """
-        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.alone(_PATIENCE_SECONDS) as db:
             while True:
                 # Cast: text that is not UTF-8 would raise over all rows, and leave the statement open.
                 rows = db.execute(
@@ -216,19 +216,19 @@ class Spool:
 
     def sent(self, turns: Sequence[Spooled]) -> None:
         """Drop what was said in turns that the service has; their ids stay known for a while."""
-        with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.change(_PATIENCE_SECONDS) as db:
             db.executemany(f"UPDATE turns SET state = 1, body = x'' WHERE {_SAME}", [vars(turn) for turn in turns])
             [last] = db.execute("SELECT coalesce(max(place), 0) FROM turns").fetchone()
             db.execute("DELETE FROM turns WHERE state = 1 AND place <= ?", (last - _KNOWN_TURNS,))
 
     def reject(self, turn: Spooled, reason: str) -> None:
         """Put a turn aside that the service will never take."""
-        with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.change(_PATIENCE_SECONDS) as db:
             db.execute(f"UPDATE turns SET state = 2, reason = :reason WHERE {_SAME}", {**vars(turn), "reason": reason})
 
     def rejected(self, limit: int) -> list[Rejected]:
         """Return up to `limit` rejected turns, oldest first."""
-        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.alone(_PATIENCE_SECONDS) as db:
             rows = db.execute(
                 "SELECT CAST(turn_id AS BLOB), CAST(reason AS BLOB), CAST(body AS BLOB), place FROM turns "
                 "WHERE state = 2 ORDER BY place LIMIT ?",
@@ -242,30 +242,30 @@ class Spool:
     def drop_rejected(self, turns: Iterable[Rejected]) -> int:
         """Drop rejected turns, with what was said in them, and return how many were still there."""
         drop = "DELETE FROM turns WHERE place = :position AND state = 2 AND CAST(body AS BLOB) = :body"
-        with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.change(_PATIENCE_SECONDS) as db:
             return sum(db.execute(drop, vars(turn)).rowcount for turn in turns)
 
     def last(self) -> int:
         """Return the position of the last turn that was put."""
-        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.alone(_PATIENCE_SECONDS) as db:
             [last] = db.execute("SELECT coalesce(max(place), 0) FROM turns").fetchone()
             return int(last)
 
     def drop_user(self, user: str, last: int) -> int:
         """Drop the turns of a user that wait or were rejected, up to a position, and return how many."""
         drop = "DELETE FROM turns WHERE user = ? AND state IN (0, 2) AND place <= ?"
-        with self._as_unavailable(), self._user.change(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.change(_PATIENCE_SECONDS) as db:
             return db.execute(drop, (user, last)).rowcount
 
     def write_through(self) -> None:
         """Write the log through to the file; to be called by a thread that may wait for the disk."""
         # Passive: to cut the log short, SQLite would wait for the disk while writers wait for SQLite.
-        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.alone(_PATIENCE_SECONDS) as db:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def tidy(self) -> bool:
         """Cut the log short, with what was said in it; False if others use it just now."""
-        with self._as_unavailable(), self._user.alone(_PATIENCE_SECONDS) as db:
+        with _as_unavailable(self.folder), self._user.alone(_PATIENCE_SECONDS) as db:
             # While this waits for readers, writers wait for this.
             db.execute(f"PRAGMA busy_timeout = {_TIDY_MS}").fetchall()
             try:
@@ -286,8 +286,8 @@ class Spool:
     @contextmanager
     def sending(self) -> Iterator[bool]:
         """Make this block the only one on the machine that sends, or yield False; the lock ends with its process."""
-        with self._as_unavailable():
-            lock = open_lock(self.folder / "sending.lock")
+        with _as_unavailable(self.folder):
+            lock = open_lock(self.folder / _SENDING)
         with lock:
             if not try_lock(lock):
                 yield False
@@ -297,20 +297,12 @@ class Spool:
                 yield True
             finally:
                 self._held = None
-                # Not by closing alone: a child that was forked meanwhile has the file open too.
-                fcntl.flock(lock, fcntl.LOCK_UN)
+                unlock(lock)
 
     def close(self) -> None:
         """Close the file; what lies in it stays."""
         self._putter.close()
         self._user.close()
-
-    @contextmanager
-    def _as_unavailable(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, sqlite3.Error, Busy) as error:
-            raise SpoolUnavailable(f"the spool in {self.folder} cannot be used: {error}") from error
 
     def _leave_to_parent(self) -> None:
         if self._held is not None:
@@ -318,6 +310,30 @@ class Spool:
 
 
 _ALL: Final[weakref.WeakSet[Spool]] = weakref.WeakSet()
+
+
+@contextmanager
+def _as_unavailable(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error, Busy) as error:
+        raise SpoolUnavailable(f"the spool in {folder} cannot be used: {error}") from error
+
+
+def left_waiting(folder: Path) -> int:
+    """Return how many turns wait in a folder from which nobody sends just now, and change nothing there.
+
+    Raises:
+        SpoolUnavailable: it cannot be read.
+    """
+    file = (folder / _FILE).absolute()
+    with _as_unavailable(folder):
+        if not file.is_file() or is_locked(folder / _SENDING):
+            return 0
+        uri = f"{file.as_uri()}?mode=rw"
+        with closing(sqlite3.connect(uri, uri=True, timeout=_PUT_SECONDS)) as db:
+            [waiting] = db.execute("SELECT coalesce(max(waiting), 0) FROM totals").fetchone()
+            return int(waiting)
 
 
 def _in_child() -> None:
