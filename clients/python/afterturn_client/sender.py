@@ -204,7 +204,10 @@ class Sender:
             ]
             with ExitStack() as at_work:
                 for thread in others:
-                    thread.start()
+                    try:
+                        thread.start()
+                    except RuntimeError:  # The machine has no more threads, or this process ends: fewer send.
+                        break
                     at_work.callback(thread.join)
                 self._work_off(done)
             self._settle(done)

@@ -252,3 +252,21 @@ def test_a_sender_goes_on_after_whatever_its_spool_raises(
     assert set(taken) == {"maya-0", "bert-0"}
     assert "TypeError" in caplog.text
     assert "cats" not in caplog.text
+
+
+def test_a_sender_for_which_there_are_no_more_threads_sends_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[str] = []
+    with closing(Spool(tmp_path / "spool", max_turns=100, max_bytes=10_000)) as spool:
+        sender = Sender(spool, lambda turn: taken.append(turn.turn_id), side_by_side=3)
+        sender.start()
+
+        def refuse(_: threading.Thread) -> None:
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        spool.put([a_turn(user, 0) for user in ("maya", "bert", "ada")])
+        assert sender.wait_until_empty(PATIENCE_SECONDS) == 0
+        assert sender.stop(PATIENCE_SECONDS)
+    assert sorted(taken) == ["ada-0", "bert-0", "maya-0"]
