@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Any, Final, Literal
+from importlib.metadata import version
+from typing import Annotated, Any, Final, Literal
 
 import typer
 from rich.text import Text
@@ -108,8 +109,18 @@ app = typer.Typer(
 )
 
 
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        sys.stdout.write(f"afterturn {version('afterturn')}\n")
+        raise typer.Exit
+
+
 @app.callback()
-def afterturn() -> None:
+def afterturn(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
     """Run the cold path of an assistant's long-term memory.
 
     A chat backend enqueues turns; the fleet (`afterturn worker`, `afterturn beat`) remembers what is worth it.
