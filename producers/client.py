@@ -178,8 +178,7 @@ class Producer:
 
     def _parsed(self, turn: Turn | Mapping[str, Any] | None, fields: Mapping[str, Any]) -> Turn:
         if turn is None:
-            version = 2 if fields.get("history") or fields.get("metadata") else 1
-            turn = _said_now() | {"schema_version": version} | dict(fields)
+            turn = filled_in(fields, turn_id=uuid.uuid4().hex, occurred_at=datetime.now(UTC))
         elif fields:
             raise InvalidTurn(f"a turn is given whole or by its fields, not both: {', '.join(sorted(fields))}")
         accepted = parse_turn(turn)
@@ -264,12 +263,15 @@ def _open_spool(settings: Settings) -> Spool:
     return Spool(settings.effective_spool_dir, max_turns=settings.spool_max_turns, max_bytes=settings.spool_max_bytes)
 
 
-def _said_now() -> dict[str, Any]:
+def filled_in(fields: Mapping[str, Any], *, turn_id: str, occurred_at: datetime) -> dict[str, Any]:
+    """Return the fields of a turn with what they leave out: `user_id` and `messages` are enough."""
     return {
-        "turn_id": uuid.uuid4().hex,
+        "schema_version": 2 if fields.get("history") or fields.get("metadata") else 1,
+        "turn_id": turn_id,
         "tenant_id": "default",
         "conversation_id": "default",
-        "occurred_at": datetime.now(UTC),
+        "occurred_at": occurred_at,
+        **fields,
     }
 
 

@@ -27,8 +27,9 @@ def ingest(
 ) -> None:
     """Enqueue every turn of a file.
 
-    A line that is no turn is reported with its number and skipped; the rest go in, and the exit code is 1. Turns that
-    were enqueued before are no work: the same file may be ingested again. What the broker does not take within ten
+    In a line `user_id` and `messages` are enough. One that is no turn is reported with its number and its wrong fields
+    and skipped; the rest go in, and the exit code is 1. Turns that were enqueued before are no work: the same file may
+    be ingested again. What the broker does not take within ten
     seconds stays in this machine's spool for the next producer; the exit code is 1 then too.
     """
     settings = load_settings()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,42 @@ def test_every_line_is_a_turn_or_bad_or_blank(tmp_path_factory: pytest.TempPathF
     file.write_bytes(b"\n".join(written[kind] for kind in kinds))
     expected = {number: kind for number, kind in enumerate(kinds, start=1) if kind != "blank"}
     assert {n: "turn" if isinstance(read, Turn) else "junk" for n, read in read_turns(file)} == expected
+
+
+SAID = {"user_id": "anna", "messages": [{"role": "user", "content": "I live in Lisbon."}]}
+
+
+def turns(file: Path) -> list[Turn]:
+    return [read for _, read in read_turns(file) if isinstance(read, Turn)]
+
+
+def test_a_user_and_messages_are_enough_as_they_are_for_enqueue(file: Path) -> None:
+    file.write_text(json.dumps(SAID))
+    os.utime(file, (0, 1_700_000_000))
+    [turn] = turns(file)
+    assert (turn.tenant_id, turn.conversation_id, turn.user_id) == ("default", "default", "anna")
+    assert turn.occurred_at == datetime.fromtimestamp(1_700_000_000, UTC), "nobody said it after the file was written"
+
+
+def test_what_a_line_says_of_itself_stands(file: Path) -> None:
+    given = {"turn_id": "t1", "tenant_id": "acme", "conversation_id": "c1", "occurred_at": "2026-11-02T08:00:00Z"}
+    file.write_text(json.dumps(SAID | given))
+    [turn] = turns(file)
+    assert turn == Turn.model_validate(SAID | given)
+
+
+def test_a_second_reading_repeats_every_turn_and_no_two_lines_are_one(file: Path) -> None:
+    file.write_text("\n".join([json.dumps(SAID), json.dumps(SAID), json.dumps(SAID | {"user_id": "bert"})]))
+    first, second = turns(file), turns(file)
+    assert first == second
+    assert len({turn.turn_id for turn in first}) == 3
+
+
+def test_what_came_with_version_2_needs_no_version_in_a_line(file: Path) -> None:
+    file.write_text(json.dumps(SAID | {"metadata": {"plan": "free"}}))
+    assert [turn.schema_version for turn in turns(file)] == [2]
+
+
+def test_of_a_line_that_lacks_what_nobody_can_fill_in_only_that_is_told(file: Path) -> None:
+    file.write_text('{"turn_id": "x"}')
+    assert bad_lines(file) == {1: "user_id: Field required; messages: Field required"}
