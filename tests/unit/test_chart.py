@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -46,7 +47,7 @@ def pods(manifests: list[Manifest]) -> list[Manifest]:
 def test_every_manifest_is_as_kubernetes_says_with_no_field_that_it_does_not_know(manifests: list[Manifest]) -> None:
     for one in manifests:
         # Those that are not Kubernetes' own have no schema there.
-        if one["kind"] not in {"ScaledObject", "PrometheusRule"}:
+        if one["kind"] not in {"ScaledObject", "PrometheusRule", "PodMonitor"}:
             kubernetes_validate.validate(one, KUBERNETES, strict=True)
 
 
@@ -194,6 +195,34 @@ def test_the_rules_of_alerts_are_those_of_plain_prometheus_and_link_to_where_the
                 assert where == f"{wanted['docsUrl']}/docs/how-to/answer-an-alert.md#{rule['alert'].lower()}"
                 assert as_plain["annotations"].pop("runbook_url").endswith(where.removeprefix(wanted["docsUrl"])[1:])
                 assert rule == as_plain
+
+
+def test_where_alerts_are_the_operator_reads_the_metrics_that_they_ask_for(manifests: list[Manifest]) -> None:
+    [*rules] = of_kind(manifests, "PrometheusRule").values()
+    [*monitors] = of_kind(manifests, "PodMonitor").values()
+    assert len(monitors) == len(rules)
+    for rule, monitor in zip(rules, monitors, strict=True):
+        assert monitor["metadata"]["labels"] == rule["metadata"]["labels"], "the operator selects both by them"
+        selected = monitor["spec"]["selector"]["matchLabels"].items()
+        [endpoint] = monitor["spec"]["podMetricsEndpoints"]
+        scraped = {
+            name
+            for name, one in of_kind(manifests, "Deployment").items()
+            if selected <= one["spec"]["template"]["metadata"]["labels"].items()
+            for port in one["spec"]["template"]["spec"]["containers"][0].get("ports", ())
+            if port["name"] == endpoint["port"]
+        }
+        assert scraped == {"worker", "nightly-worker", "service"}
+
+
+def test_pods_reach_what_the_settings_name_and_webhooks(manifests: list[Manifest]) -> None:
+    """443: webhooks and OpenID providers are at https, whatever else an installation uses."""
+    egress = of_kind(manifests, "NetworkPolicy")["fleet"]["spec"]["egress"]
+    open_ports = {port["port"] for rule in egress for port in rule["ports"]}
+    settings = of_kind(manifests, "ConfigMap")["settings"]["data"]
+    urls = [urlsplit(value) for value in settings.values() if "://" in value]
+    named = {url.port or {"http": 80}.get(url.scheme, 443) for url in urls}
+    assert {6379, 5432, 443} | named <= open_ports
 
 
 def test_the_settings_of_the_examples_can_work(manifests: list[Manifest], monkeypatch: pytest.MonkeyPatch) -> None:
