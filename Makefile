@@ -63,7 +63,7 @@ test-machines: $(INSTALLED) ## Run the fleet's tests on two machines' worth of d
 test-unit: $(INSTALLED) ## Run the pure tests only: seconds
 	$(BIN)/python -m pytest $(UNIT)
 
-test-wheels: $(INSTALLED) ## Build wheel and sdist, and run them from another folder on every Python from 3.11 that is here
+test-wheels: $(INSTALLED) ## Build wheels and sdists, the client's too, and run them from another folder on every Python from 3.11 that is here
 	$(BIN)/python -m tests.wheels
 
 test-llm: $(INSTALLED) ## Run the tests on a real, tiny language model; builds llama.cpp into .venv-llm first (15 minutes)

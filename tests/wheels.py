@@ -1,9 +1,11 @@
-"""Builds the wheel and the sdist, installs them on every Python from 3.11 that is on the PATH, and runs them elsewhere.
+"""Builds wheels and sdists, installs them on every Python from 3.11 that is on the PATH, and runs them elsewhere.
 
     python -m tests.wheels
 
 On each: `producers` with nothing but the base, and that `afterturn` says what is missing; the fleet with its extras,
-fed with our own conversation from a folder that is not the checkout; and mypy on a small backend that enqueues.
+fed with our own conversation from a folder that is not the checkout; and mypy on a small backend that enqueues. Of the
+Python client: that it is imported, and mypy on the ten lines of its page. A Python that no run of this has seen is no
+classifier of ours.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.e2e.pages import Page
 from tests.supply_chain import VENDORED
 
 ROOT = Path(__file__).parents[1]
+CLIENT = ROOT / "clients" / "python"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 _UV = Path(sys.executable).with_name("uv")
 _EXTRAS = "fleet,local,service"
@@ -31,25 +35,34 @@ def after_response(user: str, said: str) -> Accepted:
 """
 
 
+_MODEL = """
+async def ask_model(system: str, user: str) -> str:
+    return system + user
+"""
+
+
 def main() -> None:
     """Print a line a Python and kind of package; exit with 1 where one does not work."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _run(sys.executable, "-m", "hatchling", "build", "-d", str(folder / "dist"), cwd=ROOT)
-        built = sorted((folder / "dist").iterdir())
-        failed = [line for line in _lines(folder, built) if "failed" in line]
+        trials: dict[Path, Callable[[str, Path, Path], None]] = {}
+        for source, try_out in ((ROOT, _try_out), (CLIENT, _try_out_client)):
+            built = folder / f"dist of {source.name}"
+            _run(sys.executable, "-m", "hatchling", "build", "-d", str(built), cwd=source)
+            trials |= dict.fromkeys(sorted(built.iterdir()), try_out)
+        failed = [line for line in _lines(folder, trials) if "failed" in line]
     sys.exit(1 if failed else 0)
 
 
-def _lines(folder: Path, built: list[Path]) -> Iterator[str]:
+def _lines(folder: Path, trials: dict[Path, Callable[[str, Path, Path], None]]) -> Iterator[str]:
     for python in PYTHONS:
         found = _python(python)
         if found is None:
             print(f"{python}: skipped, no such Python on the PATH", flush=True)
             continue
-        for package in built:
+        for package, try_out in trials.items():
             try:
-                _try_out(found, package, folder / f"{python}-{package.suffix[1:]}")
+                try_out(found, package, folder / f"{python}-{package.name}")
                 line = f"{python}: {package.name} works"
             except subprocess.CalledProcessError as error:
                 line = f"{python}: {package.name} failed: {' '.join(map(str, error.cmd))}\n{error.stdout}{error.stderr}"
@@ -96,17 +109,31 @@ def _try_out(python: str, package: Path, folder: Path) -> None:
         check=False,
     )
     _require(told.returncode == 0 and "24 of 24 processed" in told.stdout, told)
-    (elsewhere / "backend.py").write_text(_BACKEND)
+    _check_types(fleet, _BACKEND, elsewhere)
+
+
+def _try_out_client(python: str, package: Path, folder: Path) -> None:
+    alone = _environment(python, folder / "alone", str(package))
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    licence = "[one.read_text() for one in m.files('afterturn-client') if one.name == 'LICENSE'][0]"
+    _run(alone, "-c", f"import afterturn_client, importlib.metadata as m; assert 'Apache' in {licence}", cwd=elsewhere)
+    backend = _environment(python, folder / "backend", str(package), "fastapi")
+    _check_types(backend, _MODEL + Page("add-memory-to-a-chat-backend").code("FastAPI()"), elsewhere)
+
+
+def _check_types(python: Path, backend: str, folder: Path) -> None:
+    (folder / "backend.py").write_text(backend)
     mypy = Path(sys.executable).with_name("mypy")
-    _run(str(mypy), "--strict", "--python-executable", str(fleet), "backend.py", cwd=elsewhere)
+    _run(str(mypy), "--strict", "--python-executable", str(python), "backend.py", cwd=folder)
 
 
-def _environment(python: str, folder: Path, package: str) -> Path:
+def _environment(python: str, folder: Path, *packages: str) -> Path:
     """Return the Python of a new environment with a package of ours, its dependencies held to the lock file."""
     _run(str(_UV), "venv", "--quiet", "--python", python, str(folder))
     _run(
         *(str(_UV), "pip", "install", "--quiet", "--python", str(folder / "bin" / "python")),
-        *("-c", str(ROOT / "requirements-run.lock"), package),
+        *("-c", str(ROOT / "requirements-run.lock"), *packages),
     )
     return folder / "bin" / "python"
 

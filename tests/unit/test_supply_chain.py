@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -157,3 +158,24 @@ def test_the_base_is_small() -> None:
     assert len([one for one in base if not one.marker]) <= 20
     heavy = {"celery", "numpy", "onnxruntime", "spacy", "sqlalchemy"}
     assert not heavy & {one.name for one in base}
+
+
+def test_every_package_that_is_published_holds_the_text_of_the_licence() -> None:
+    python, node = ROOT / "clients" / "python", ROOT / "clients" / "typescript"
+    assert all((folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes() for folder in (python, node))
+    for folder in (ROOT, python):
+        assert tomllib.loads((folder / "pyproject.toml").read_text())["project"]["license-files"] == ["LICENSE"]
+    assert "LICENSE" in json.loads((node / "package.json").read_text())["files"]
+
+
+def test_no_package_claims_a_python_on_which_it_was_never_run() -> None:
+    measured = (ROOT / "docs" / "reference" / "measured.md").read_text()
+    [row] = [line for line in measured.splitlines() if "`make test-wheels`" in line]
+    said = re.search(r"work on Python ([\d., ]+);", row)
+    assert said is not None
+    for folder in (ROOT, ROOT / "clients" / "python"):
+        classifiers = tomllib.loads((folder / "pyproject.toml").read_text())["project"]["classifiers"]
+        claimed = {
+            one.rpartition(" ")[2] for one in classifiers if one.startswith("Programming Language :: Python :: 3.")
+        }
+        assert claimed == set(said[1].split(", "))
