@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +26,11 @@ from tests.e2e.pages import Page
 from tests.e2e.service import Served
 from tests.npm import installed, node_of
 
+README = Page("../../README")
 ENQUEUE = Page("enqueue-from-a-chat-backend")
+ROOT: Final = Path(__file__).parents[2]
+_BUILT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+PACKAGES: Final[list[str]] = _BUILT["packages"]
 BROKER: Final = "redis://127.0.0.1:6390/0"
 SERVICE: Final = "http://127.0.0.1:8000"
 """Where they are on the pages."""
@@ -44,12 +49,13 @@ remember({**turn, "turn_id": "c-18/1", "user_id": "bert"})
 """
 
 
-def ran(code: str, service: Served) -> str:
-    """What a program prints that finds the service's stores by its environment."""
+def ran(code: str, service: Served, folder: Path | None = None, **more: str) -> str:
+    """What a program prints that finds the service and its stores where they are; `folder` is where it is started."""
     settings = service.settings
-    there = {"AFTERTURN_BROKER_URL": settings.broker_url, "AFTERTURN_DATA_DIR": str(settings.data_dir)}
-    command, environment = [sys.executable, "-c", code.replace(BROKER, settings.broker_url)], {**os.environ, **there}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    there = {"AFTERTURN_BROKER_URL": settings.broker_url, "AFTERTURN_DATA_DIR": str(settings.data_dir), **more}
+    code = code.replace(BROKER, settings.broker_url).replace(SERVICE, service.url)
+    command, environment = [sys.executable, "-c", code], {**os.environ, **there}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -62,6 +68,23 @@ def sent_to_the_queue(service: Served) -> dict[str, dict[str, Any]]:
     of_turns = [message for message in messages if message["headers"]["task"] == "memory.ingest_turn"]
     turns = [json.loads(base64.b64decode(message["body"]))[0][0] for message in of_turns]
     return {turn["turn_id"]: turn for turn in turns}
+
+
+def test_the_first_lines_for_a_backend_hand_a_turn_over_whatever_its_own_modules_are_called(
+    service: Served, tmp_path: Path
+) -> None:
+    for name in PACKAGES:
+        (tmp_path / f"{name}.py").write_text("")
+    key = service.key(Capability.READ, Capability.TURNS, Capability.ACT_AS)
+    client = str(ROOT / "clients" / "python")
+    home = {"PYTHONPATH": client, "XDG_STATE_HOME": str(tmp_path / "state"), "AFTERTURN_API_KEY": key}
+    ran(README.code("Client("), service, tmp_path, **home)
+    assert len(parked(service.settings.broker_url, service.settings.data_dir, "ada", "acme")) == 1
+
+
+def test_the_page_names_every_package_that_a_module_of_the_backend_could_hide() -> None:
+    [said] = [text for text in ENQUEUE.path.read_text().split("\n\n") if "at the top level" in text]
+    assert set(PACKAGES) <= set(re.findall("`(\\w+)`", said))
 
 
 def test_turns_are_enqueued_in_each_way_that_the_page_says(service: Served, tmp_path: Path) -> None:
