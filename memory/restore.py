@@ -5,7 +5,7 @@ Turns come last: a worker that starts too early finds an index that is not built
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
+from redis import Redis
 from sqlalchemy import Engine
 
-from memory.backup import MANIFEST, MESSAGES, TURNS, described
+from memory.backup import ERASURES, MANIFEST, MESSAGES, TURNS, described
 from memory.context import MemoryContext
 from memory.documents.delete import delete_document
 from memory.erasure.memories import erase_memories
@@ -23,20 +24,21 @@ from memory.erasure.queue import is_turn_of
 from memory.erasure.subjects import erase_subject, erase_turns
 from memory.reindex import finish, give_up, regraph, reindex
 from schema import Scope, Subject, Tombstone, Turn
-from schema.backup import ErasureLine, Manifest, WaitingMessage, WaitingTurn
+from schema.backup import BackupFile, ErasureLine, Manifest, WaitingMessage, WaitingTurn
 from schema.errors import BackupRefused, ConflictingTurn, UnderLegalHold
 from schema.settings import Settings
 from schema.wrong_fields import wrong_fields
-from stores.broker_backup import put_back, subject_of, turn_in
-from stores.catalog.copies import is_there, kind_of, put_catalog
+from stores.broker_backup import QUEUES_OF_TURNS, count_waiting_messages, put_back, subject_of, turn_in
+from stores.catalog.copies import CATALOG_FILES, is_there, kind_of, put_catalog
 from stores.catalog.head import HEAD
 from stores.embedding import open_embedder
 from stores.index import open_index
-from stores.mailbox import Mailbox
-from stores.queue import notify, send_dead_letter
+from stores.queue import create_celery, notify, open_mailbox, send_dead_letter, who_works
 
 _CLOCKS_DIFFER = timedelta(minutes=5)
 """Erasures are applied again from so long before the backup began: they are by another machine's clock."""
+_PATIENCE_SECONDS = 2.0
+"""For so long workers are asked whether they are there."""
 _ANOTHER = "a turn of the backup had its id"
 _UNREADABLE = "this version cannot read the turn"
 _REASON = "erased after the backup that was restored"
@@ -57,7 +59,7 @@ class Restored:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return what a backup says of itself, once every file of it is what was written.
+    """Return what a backup says of itself, once every file of it is what was written, and every line can be restored.
 
     Raises:
         BackupRefused: it is no whole backup, a file of it is damaged, or a newer version wrote it.
@@ -68,27 +70,50 @@ def read_manifest(folder: Path) -> Manifest:
         raise BackupRefused(f"{folder} has no {MANIFEST}: it is no backup, or one that was not finished") from error
     except ValidationError as error:
         raise BackupRefused(
-            f"{folder / MANIFEST} cannot be read by this version: restore it with a newer one"
+            f"{folder / MANIFEST} cannot be read by this version ({wrong_fields(error)}): it was changed, or is of a "
+            "newer version, which restores it"
         ) from error
+    # Not what it lists: by a shorter list, files that were changed would be restored unseen.
+    names = sorted([CATALOG_FILES[manifest.catalog], TURNS, MESSAGES, ERASURES])
+    if sorted(written.name for written in manifest.files) != names:
+        raise BackupRefused(
+            f"{folder / MANIFEST} lists other files than a backup has ({', '.join(names)}): it was changed, or is of a "
+            "newer version, which restores it"
+        )
     for written in manifest.files:
         path = folder / written.name
-        if not path.is_file() or described(path) != written:
+        if not _is_as_written(path, written):
             raise BackupRefused(f"{path} is not what the backup wrote: it was changed, cut off or lost")
     if manifest.revision > HEAD:
         raise BackupRefused(
             f"the backup's tables are at revision {manifest.revision}, this version writes {HEAD}: restore it with "
             f"Afterturn {manifest.afterturn} or newer"
         )
+    for number, waiting in enumerate(_lines(folder / TURNS, WaitingTurn), start=1):
+        turn = _turn_of(waiting)
+        if turn and (turn.subject, turn.turn_id) != (subject_of(waiting), waiting.turn_id):
+            raise BackupRefused(f"{folder / TURNS}, line {number}: it names another user or id than the turn in it")
+    for number, message in enumerate(_lines(folder / MESSAGES, WaitingMessage), start=1):
+        if message.queue not in QUEUES_OF_TURNS or not _is_readable(message):
+            raise BackupRefused(f"{folder / MESSAGES}, line {number}: it is no message of a queue in which turns wait")
+    read_erasures(folder / ERASURES)
     return manifest
 
 
-def require_empty_target(
-    manifest: Manifest, settings: Settings, engine: Engine, mailbox: Mailbox, waiting: int
-) -> None:
-    """Refuse to restore over a catalog, an index or turns that wait; `waiting` messages are in the queues.
+def read_erasures(path: Path) -> list[ErasureLine]:
+    """Return what a backup's list of erasures names.
 
     Raises:
-        BackupRefused: something is there, or the catalog is to be of another kind.
+        BackupRefused: a line of it is none.
+    """
+    return list(_lines(path, ErasureLine))
+
+
+def require_empty_target(manifest: Manifest, settings: Settings, engine: Engine, redis: Redis) -> None:
+    """Refuse to restore over a catalog, an index or turns that wait, or to the broker of a fleet that works.
+
+    Raises:
+        BackupRefused: something or somebody is there, or the catalog is to be of another kind.
     """
     if kind_of(engine) is not manifest.catalog:
         raise BackupRefused(
@@ -98,9 +123,16 @@ def require_empty_target(
     if is_there(engine):
         shown = engine.url.render_as_string(hide_password=True)
         raise BackupRefused(f"there is a catalog at {shown}: a backup is restored to where nothing is")
-    if mailbox.pending_turns() or waiting:
+    celery = create_celery(settings)
+    if working := who_works(celery, redis, _PATIENCE_SECONDS):
         raise BackupRefused(
-            f"{mailbox.pending_turns()} turns and {waiting} messages wait in the broker: a backup is restored to "
+            f"a fleet works on the broker at {settings.broker_shown}: {', '.join(working)}. Set AFTERTURN_BROKER_URL "
+            "to the new place's own, or stop them; a beat that was killed counts for 15 s longer"
+        )
+    turns, waiting = open_mailbox(settings, redis, celery).pending_turns(), count_waiting_messages(redis)
+    if turns or waiting:
+        raise BackupRefused(
+            f"{turns} turns and {waiting} messages wait in the broker: a backup is restored to "
             "one of its own, or after all were processed"
         )
     if vectors := _vectors_in(settings):
@@ -116,7 +148,7 @@ def restore_catalog(folder: Path, manifest: Manifest, engine: Engine) -> None:
     Raises:
         BackupRefused: a Postgres cannot be filled; nothing was written.
     """
-    put_catalog(folder / manifest.files[0].name, engine)
+    put_catalog(folder / CATALOG_FILES[manifest.catalog], engine)
 
 
 def restore_rest(
@@ -125,14 +157,11 @@ def restore_rest(
     context: MemoryContext,
     *,
     by: str,
-    erasures: Path | None = None,
+    erasures: Sequence[ErasureLine] = (),
     progress: Callable[[int], None] = lambda _: None,
 ) -> Restored:
-    """Build the index from the restored catalog, apply erasures again that are in a later backup's list, and let what
-    waited wait again. `progress` hears of the index.
-
-    Raises:
-        BackupRefused: a line of a file is none.
+    """Build the index from the restored catalog, apply the erasures of a later backup again, and let what waited wait
+    again. `progress` hears of the index.
     """
     if context.catalog.reindex_jobs.under_way():
         give_up(context)
@@ -142,8 +171,7 @@ def restore_rest(
         memories = reindex(context, progress)
         finish(context)
     regraph(context)
-    later = list(_lines(erasures, ErasureLine)) if erasures else []
-    since = [line for line in later if line.at >= manifest.began_at - _CLOCKS_DIFFER]
+    since = [line for line in erasures if line.at >= manifest.began_at - _CLOCKS_DIFFER]
     erased = held = 0
     for line in since:
         try:
@@ -207,9 +235,8 @@ def _put_turn_back(waiting: WaitingTurn, began_at: datetime, context: MemoryCont
     """Let a turn wait again, unless it was erased; what can be no turn here becomes a dead letter. One of a spool lay
     there when the backup began."""
     subject = subject_of(waiting)
-    try:
-        turn = Turn.model_validate_json(waiting.body)
-    except ValidationError:
+    turn = _turn_of(waiting)
+    if turn is None:
         send_dead_letter(context.celery, reason=_UNREADABLE, turn_id=waiting.turn_id, body=waiting.body)
         return True
     if any(stone.covers(turn, waiting.arrived_at or began_at) for stone in _stones(subject, context)):
@@ -225,12 +252,35 @@ def _put_turn_back(waiting: WaitingTurn, began_at: datetime, context: MemoryCont
     return True
 
 
+def _turn_of(waiting: WaitingTurn) -> Turn | None:
+    """Return the turn that waits; None where this version cannot read it."""
+    try:
+        return Turn.model_validate_json(waiting.body)
+    except ValidationError:
+        return None
+
+
 def _stones(subject: Subject, context: MemoryContext) -> list[Tombstone]:
     return context.catalog.tombstones.of(subject)
 
 
+def _is_readable(message: WaitingMessage) -> bool:
+    try:
+        turn_in(message)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _is_as_written(path: Path, written: BackupFile) -> bool:
+    try:
+        return described(path) == written
+    except OSError:
+        return False
+
+
 def _lines(path: Path, line: type[Line]) -> Iterator[Line]:
-    with path.open(encoding="utf-8") as lines:
+    with path.open("rb") as lines:
         for number, text in enumerate(lines, start=1):
             try:
                 yield line.model_validate_json(text)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
 from enum import StrEnum
 from typing import Literal
+
+from pydantic import AwareDatetime
 
 from schema.base import Value
 from schema.tombstone import Scope
@@ -37,8 +38,8 @@ class Manifest(Value):
 
     format: Literal[1] = 1
     afterturn: str
-    began_at: datetime
-    ended_at: datetime
+    began_at: AwareDatetime
+    ended_at: AwareDatetime
     catalog: CatalogKind
     revision: str
     index: str
@@ -57,7 +58,7 @@ class WaitingTurn(Value):
     subject_id: Identifier
     turn_id: str
     body: str
-    arrived_at: datetime | None = None
+    arrived_at: AwareDatetime | None = None
     """On the broker's clock; None for one of a spool."""
 
 
@@ -79,4 +80,4 @@ class ErasureLine(Value):
     memory_id: uuid.UUID | None = None
     document_id: str | None = None
     item_id: uuid.UUID | None = None
-    at: datetime
+    at: AwareDatetime

@@ -22,6 +22,8 @@ from stores.mailbox import Mailbox
 from stores.queue import DEAD_LETTER_QUEUE, INGEST_QUEUE
 from stores.queued_turns import INGEST_LISTS, message_of
 
+QUEUES_OF_TURNS = (*INGEST_LISTS, DEAD_LETTER_QUEUE)
+"""The lists in which messages wait that a backup holds."""
 _BETWEEN_LOOKS = 0.5
 """Seconds between two looks into the queue. A message is nowhere in Redis from when a worker has popped it until it is
 noted as in that worker's hands: about a millisecond. One that is so at the first look is found at the second."""
@@ -60,7 +62,7 @@ def turn_in(message: WaitingMessage) -> Any:
 
 def count_waiting_messages(redis: Redis) -> int:
     """Return how many messages lie in the queues of turns and of dead letters, or in the hands of workers."""
-    lists = sum(redis.llen(name) for name in (*INGEST_LISTS, DEAD_LETTER_QUEUE))
+    lists = sum(redis.llen(name) for name in QUEUES_OF_TURNS)
     return lists + redis.hlen("unacked")
 
 

@@ -181,6 +181,18 @@ def ask_workers(app: Celery, timeout: float) -> list[dict[str, Any]]:
         return app.control.broadcast(IN_HAND, reply=True, timeout=timeout) or []
 
 
+def who_works(app: Celery, redis: Redis, timeout: float) -> list[str]:
+    """Return the names of the workers that answer on the broker within `timeout` seconds, and `beat` where one leads.
+
+    Raises:
+        BrokerFailed: the broker does not answer.
+    """
+    leads = bool(redis.exists(BEAT_LOCK))
+    with _translated(app.conf.broker_url):
+        replies: list[dict[str, Any]] = app.control.ping(timeout=timeout) or []
+    return [*sorted(name for reply in replies for name in reply), *(["beat"] if leads else [])]
+
+
 def _send(
     sender: Celery | Publisher, task: str, args: list[Any], queue: str, shown_as: str, *, priority: int | None = None
 ) -> None:

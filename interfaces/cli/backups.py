@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -15,12 +15,18 @@ from interfaces.cli.output import console, errors, print_json
 from interfaces.local.data_folder import own_data_folder
 from memory.backup import make_backup
 from memory.context import open_memory
-from memory.restore import Restored, read_manifest, require_empty_target, restore_catalog, restore_rest
+from memory.restore import (
+    Restored,
+    read_erasures,
+    read_manifest,
+    require_empty_target,
+    restore_catalog,
+    restore_rest,
+)
 from producers.spool import Spool
 from schema import Turn
-from schema.backup import Manifest, WaitingTurn
+from schema.backup import ErasureLine, Manifest, WaitingTurn
 from schema.settings import Settings, load_settings
-from stores.broker_backup import count_waiting_messages
 from stores.catalog import open_catalog_engine
 from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate
@@ -79,12 +85,15 @@ def restore_backup(
 ) -> None:
     """Bring a backup back to where nothing is: an empty catalog, index and broker. Start the fleet afterwards.
 
+    A folder that was changed since it was written is refused, and a broker on which a fleet works: nothing is done.
+
     Without `--erasures`, what was erased after the backup is back.
     """
     settings = load_settings()
     manifest = read_manifest(folder)
+    since = read_erasures(erasures) if erasures else []
     with _broker(settings, with_broker):
-        restored = _restore(folder, manifest, settings, by, erasures, quiet=as_json)
+        restored = _restore(folder, manifest, settings, by, since, quiet=as_json)
     if as_json:
         print_json(vars(restored) | {"as_of": manifest.began_at})
         return
@@ -107,19 +116,18 @@ def restore_backup(
 
 
 def _restore(
-    folder: Path, manifest: Manifest, settings: Settings, by: str, erasures: Path | None, *, quiet: bool
+    folder: Path, manifest: Manifest, settings: Settings, by: str, since: Sequence[ErasureLine], *, quiet: bool
 ) -> Restored:
     engine = create_catalog_engine(settings.effective_catalog_url)
     with closing(open_redis(settings)) as redis:
-        mailbox = open_mailbox(settings, redis, create_celery(settings))
-        require_empty_target(manifest, settings, engine, mailbox, count_waiting_messages(redis))
+        require_empty_target(manifest, settings, engine, redis)
     restore_catalog(folder, manifest, engine)
     migrate(engine)
     engine.dispose()
     with closing(open_memory(settings)) as context, Progress(console=errors, transient=True, disable=quiet) as bar:
         task = bar.add_task("building the index", total=None)
         return restore_rest(
-            folder, manifest, context, by=by, erasures=erasures, progress=lambda n: bar.update(task, completed=n)
+            folder, manifest, context, by=by, erasures=since, progress=lambda n: bar.update(task, completed=n)
         )
 
 

@@ -20,7 +20,7 @@ from stores.catalog.engine import BUSY_SECONDS
 from stores.catalog.item_tables import deleted_items
 from stores.postgres import is_postgres
 
-_NAMES = {CatalogKind.SQLITE: "catalog.sqlite3", CatalogKind.POSTGRES: "catalog.dump"}
+CATALOG_FILES = {CatalogKind.SQLITE: "catalog.sqlite3", CatalogKind.POSTGRES: "catalog.dump"}
 _BINARY = {"pg_dump": "of the server's version or newer", "pg_restore": "of the version that wrote the backup or newer"}
 
 
@@ -35,7 +35,7 @@ def copy_catalog(engine: Engine, folder: Path) -> Path:
     Raises:
         BackupRefused: the program that copies a Postgres is missing, or failed.
     """
-    target = folder / _NAMES[kind_of(engine)]
+    target = folder / CATALOG_FILES[kind_of(engine)]
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     if kind_of(engine) is CatalogKind.SQLITE:
         _copy_sqlite(Path(engine.url.database or ""), target)

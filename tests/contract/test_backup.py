@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Iterator
@@ -13,16 +14,23 @@ from typing import Any
 
 import pytest
 
-from memory.backup import ERASURES, TURNS, make_backup
+from memory.backup import ERASURES, MANIFEST, MESSAGES, TURNS, described, make_backup
 from memory.context import MemoryContext, open_memory
 from memory.documents.delete import delete_document
 from memory.documents.put import put_document
 from memory.erasure.subjects import erase_subject
 from memory.items import write_items
 from memory.publish import publish
-from memory.restore import Restored, read_manifest, require_empty_target, restore_catalog, restore_rest
+from memory.restore import (
+    Restored,
+    read_erasures,
+    read_manifest,
+    require_empty_target,
+    restore_catalog,
+    restore_rest,
+)
 from schema import Document, Subject
-from schema.backup import Manifest, WaitingTurn
+from schema.backup import Manifest, WaitingMessage, WaitingTurn
 from schema.errors import BackupRefused
 from schema.item import Put
 from schema.settings import Settings
@@ -31,7 +39,15 @@ from stores.catalog.engine import create_catalog_engine
 from stores.catalog.revisions import migrate
 from stores.dead_letters import read_dead_letters
 from stores.index.base import Where
-from stores.queue import create_celery, open_mailbox, send_dead_letter, send_turn
+from stores.queue import (
+    BEAT_LOCK,
+    DEAD_LETTER,
+    DEAD_LETTER_QUEUE,
+    create_celery,
+    open_mailbox,
+    send_dead_letter,
+    send_turn,
+)
 from stores.redis import open_redis
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, a_memory, a_turn, changes
 from tests.erasing import erase_memory
@@ -100,8 +116,7 @@ def put_back(folder: Path, settings: Settings) -> None:
     engine = create_catalog_engine(settings.effective_catalog_url)
     try:
         with closing(open_redis(settings)) as redis:
-            mailbox = open_mailbox(settings, redis, create_celery(settings))
-            require_empty_target(manifest, settings, engine, mailbox, count_waiting_messages(redis))
+            require_empty_target(manifest, settings, engine, redis)
         restore_catalog(folder, manifest, engine)
         migrate(engine)
     finally:
@@ -109,7 +124,8 @@ def put_back(folder: Path, settings: Settings) -> None:
 
 
 def restore(folder: Path, context: MemoryContext, erasures: Path | None = None) -> Restored:
-    return restore_rest(folder, read_manifest(folder), context, by="test", erasures=erasures)
+    since = read_erasures(erasures) if erasures else []
+    return restore_rest(folder, read_manifest(folder), context, by="test", erasures=since)
 
 
 def told(context: MemoryContext, subject: Subject) -> list[str]:
@@ -243,3 +259,116 @@ def test_a_damaged_or_unfinished_backup_is_refused_and_nobody_else_reads_one(
     (folder / "manifest.json").unlink()
     with pytest.raises(BackupRefused, match="not finished"):
         read_manifest(folder)
+
+
+def rewritten(folder: Path, **fields: Any) -> None:
+    """Have the manifest say something else."""
+    said = json.loads((folder / MANIFEST).read_text())
+    (folder / MANIFEST).write_text(json.dumps(said | fields))
+
+
+def with_lines(folder: Path, name: str, *lines: bytes) -> None:
+    """Write other lines into a file, and have the manifest know them: whoever changes the one can change the other."""
+    (folder / name).write_bytes(b"".join(line + b"\n" for line in lines))
+    files = json.loads((folder / MANIFEST).read_text())["files"]
+    rewritten(folder, files=[described(folder / file["name"]).model_dump() for file in files])
+
+
+def test_files_are_checked_whatever_the_manifest_leaves_out_or_adds(here: MemoryContext, tmp_path: Path) -> None:
+    folder = tmp_path / "backup"
+    files = [file.model_dump() for file in back_up(here, folder).files]
+    outside = tmp_path / "outside"
+    outside.write_text("")
+    for listed in (
+        files[:1],
+        [],
+        [*files, files[0]],
+        [{**files[0], "name": "x" * 5000}, *files[1:]],
+        [*files, described(outside).model_dump() | {"name": "../outside"}],
+    ):
+        rewritten(folder, files=listed)
+        with pytest.raises(BackupRefused, match="lists other files than a backup has") as refused:
+            read_manifest(folder)
+        assert len(str(refused.value)) < 1000
+    rewritten(folder, files=files)
+    (folder / TURNS).unlink()
+    (folder / TURNS).mkdir()
+    with pytest.raises(BackupRefused, match="not what the backup wrote"):
+        read_manifest(folder)
+
+
+def test_the_order_in_which_files_are_listed_means_nothing(here: MemoryContext, places: Places, tmp_path: Path) -> None:
+    publish(changes("t1"), {}, here)
+    folder = tmp_path / "backup"
+    rewritten(folder, files=[file.model_dump() for file in reversed(back_up(here, folder).files)])
+    put_back(folder, places.there)
+    with closing(open_memory(places.there)) as there:
+        restore(folder, there)
+        assert told(there, ANNA) == [a_memory().summary]
+
+
+def letter_line(at: str) -> bytes:
+    """The line of a dead letter, as it lies in the queue."""
+    letter = {"turn_id": "t", "reason": "failed", "at": at, "turn": {}}
+    body = base64.b64encode(json.dumps([[letter], {}, {}]).encode()).decode()
+    message = json.dumps({"body": body, "headers": {"id": "1", "task": DEAD_LETTER}, "properties": {}})
+    return WaitingMessage(queue=DEAD_LETTER_QUEUE, message=message).model_dump_json().encode()
+
+
+def test_a_dead_letter_can_be_restored(here: MemoryContext, tmp_path: Path) -> None:
+    back_up(here, tmp_path / "backup")
+    with_lines(tmp_path / "backup", MESSAGES, letter_line("2026-11-02T08:00:00+00:00"))
+    read_manifest(tmp_path / "backup")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        pytest.param(TURNS, b"\xff", id="no text"),
+        pytest.param(TURNS, b"{}", id="no turn"),
+        pytest.param(
+            TURNS,
+            WaitingTurn(**BERT.model_dump(), turn_id="t", body=a_turn("t").canonical_json()).model_dump_json().encode(),
+            id="a turn of another user",
+        ),
+        pytest.param(
+            TURNS,
+            WaitingTurn(**ANNA.model_dump(), turn_id="u", body=a_turn("t").canonical_json()).model_dump_json().encode(),
+            id="a turn of another id",
+        ),
+        pytest.param(MESSAGES, b'{"queue": "unacked", "message": "x"}', id="no queue of ours"),
+        pytest.param(MESSAGES, letter_line("yesterday"), id="a dead letter of no moment"),
+        pytest.param(
+            ERASURES,
+            b'{"tenant_id": "acme", "subject_id": "anna", "scope": "subject", "at": "2026-11-02T08:00:00"}',
+            id="a moment without a zone",
+        ),
+    ],
+)
+def test_a_line_that_cannot_be_restored_is_named_before_anything_is(
+    here: MemoryContext, tmp_path: Path, name: str, line: bytes
+) -> None:
+    folder = tmp_path / "backup"
+    back_up(here, folder)
+    with_lines(folder, name, line)
+    with pytest.raises(BackupRefused, match=rf"{name}, line 1: "):
+        read_manifest(folder)
+
+
+def test_a_manifest_of_a_moment_without_a_zone_is_refused(here: MemoryContext, tmp_path: Path) -> None:
+    back_up(here, tmp_path / "backup")
+    rewritten(tmp_path / "backup", began_at="2026-11-02T08:00:00")
+    with pytest.raises(BackupRefused, match="began_at"):
+        read_manifest(tmp_path / "backup")
+
+
+def test_nothing_is_restored_to_the_broker_of_a_fleet_that_works(
+    here: MemoryContext, places: Places, tmp_path: Path
+) -> None:
+    back_up(here, tmp_path / "backup")
+    with closing(open_redis(places.there)) as redis:
+        redis.set(BEAT_LOCK, "a beat", ex=60)
+        with pytest.raises(BackupRefused, match=r"a fleet works on the broker at redis://.*: beat\."):
+            put_back(tmp_path / "backup", places.there)
+        redis.delete(BEAT_LOCK)
+    put_back(tmp_path / "backup", places.there)
