@@ -26,7 +26,8 @@ endef
 $(INSTALLED): requirements-dev.lock pyproject.toml clients/python/pyproject.toml
 	$(make_venv)
 	@echo "installing what is locked in requirements-dev.lock ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@# Python compiles what is imported when it is; to compile all of it takes most of a minute on a slow machine.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e clients/python
 	@touch $@ $(RUNNABLE)
 
