@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from policies.language.clauses import Tense, clause_of, governor, is_verb, tense_at
+from policies.language.clauses import AUXILIARIES, Tense, clause_of, governor, is_verb, tense_at
 from policies.language.date_grammar import HOLIDAY
 from policies.language.dates import Looks, When, find_dates
 from policies.language.habits import is_habit
@@ -85,11 +85,13 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     tokens = parsed.tokens
     if is_verb(tokens[index]):  # the parser took "sept" for one
         return Looks.UNKNOWN
-    verb = governor(parsed, index)
-    path, at = {tokens[index].lower}, index
+    verb, path, at = governor(parsed, index), {tokens[index].lower}, index
     while at != verb and tokens[at].head != at:
         at = tokens[at].head
         path.add(tokens[at].lower)
+    spliced = _before_comma(parsed, index, verb)
+    if spliced is not None:
+        verb, path = spliced, path | {tokens[spliced].lower}
     before = tokens[index - 1] if index else None
     # "Up from 70 in June" was then; "down to four days from June" begins then.
     begins = before is not None and before.lower == "from" and tokens[index - 2].lower not in ("up", "down")
@@ -109,7 +111,17 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
             return Looks.AHEAD
         if tokens[verb].lower not in _SHIFTS:
             return Looks.EITHER
-    return _LOOKS_OF[tense_at(parsed, index)]
+    return _LOOKS_OF[tense_at(parsed, index if spliced is None else spliced)]
+
+
+def _before_comma(parsed: Parsed, index: int, verb: int | None) -> int | None:
+    """Return the verb of a clause that a comma ends behind a word which the parser gave to the next clause: "we're
+    moving in September, Avi got the job"."""
+    subject = None if verb is None or verb < index else clause_of(parsed, verb).subject
+    if subject is None or all(token.text != "," for token in parsed.tokens[index:subject]):
+        return None
+    verbs = (i for i in range(index) if is_verb(parsed.tokens[i]) and parsed.tokens[i].dep not in AUXILIARIES)
+    return max(verbs, default=None)
 
 
 def _moved_oneself(parsed: Parsed, verb: int) -> bool:

@@ -155,7 +155,7 @@ class _Writer:
     def _tell(self, index: int) -> None:
         token = self.tokens[index]
         lower = token.lower
-        if token.text == "US" or not self.words[index]:
+        if token.text == "US" or not self.words[index] or self._is_hyphenated(index):
             return
         if index in self.known:
             self._expand_after(index)
@@ -316,15 +316,21 @@ class _Writer:
         else:
             raise UnsureError
 
+    def _is_hyphenated(self, index: int) -> bool:
+        """Return whether a token is a part of a word with a hyphen: "forget-me-nots", "i-pad", "me-time"."""
+        before, after = self.tokens[max(index - 2, 0) : index], self.tokens[index + 1 : index + 2]
+        follows = len(before) == 2 and before[1].text == "-" and not before[0].space and not before[1].space
+        return follows or (bool(after) and after[0].text == "-" and not self.tokens[index].space and not after[0].space)
+
     def _is_no_word(self, index: int) -> bool:
-        """Return whether an "i" is a number or a letter: "World War I", "i-pad"."""
+        """Return whether an "i" is a number or a letter: "World War I", "i."."""
         token = self.tokens[index]
         spelt = any(
             0 <= beside < len(self.tokens) and len(self.tokens[beside].text) == 1 and self.tokens[beside].text.isupper()
             for beside in (index - 1, index + 1)
         )
-        hyphen = index + 1 < len(self.tokens) and self.tokens[index + 1].text in ("-", ".") and not token.space
-        return token.tag == "CD" or hyphen or spelt
+        dotted = index + 1 < len(self.tokens) and self.tokens[index + 1].text == "." and not token.space
+        return token.tag == "CD" or dotted or spelt
 
 
 def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:

@@ -39,8 +39,11 @@ _DAY_AND_MONTH = re.compile(
     re.IGNORECASE,
 )
 """A day and a month as they are written in much of Europe, up to the last full stop: "on 2.5" of "on 2.5. I run"."""
-_BOUNDARY = re.compile(r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=\(?\d{1,2}\)\s)|\s(?=[\U0001F300-\U0001FAFF☀-➿])")
-"""Where a sentence ends, as far as marks tell: "I left. She stayed"."""
+_BOUNDARY = re.compile(
+    r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=\(?\d{1,2}\)\s)|\s(?=[\U0001F300-\U0001FAFF☀-➿])|(?<=\s[:;][()DP])\s+|"
+    r"(?<=\s[:;]['-][()DP])\s+"
+)
+"""Where a sentence ends, as far as marks and faces tell: "I left. She stayed", "a fox came :( how do I keep four"."""
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|dept|inc|ltd|a\.m|p\.m|u\.s|"
     r"u\.k|[a-z])|^\d{1,2})$",

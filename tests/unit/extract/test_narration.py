@@ -43,6 +43,8 @@ def _told(said: str, narrator: Narrator | None = None) -> str | None:
         ("Dad's ill and I miss him.", "Maya's dad's ill and they miss him."),
         ("I completely forgot to ask among all the nappies.", "Maya completely forgot to ask among all the nappies."),
         ("My parents say they like me.", "Maya's parents say they like Maya."),
+        ("Forget-me-nots are my favourite flowers.", "Forget-me-nots are Maya's favourite flowers."),
+        ("I need a bit of me-time.", "Maya needs a bit of me-time."),
     ],
 )
 def test_a_first_person_sentence_names_the_user_and_agrees(said: str, told: str) -> None:

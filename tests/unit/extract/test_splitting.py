@@ -86,3 +86,19 @@ def test_thanks_to_the_other_side_are_left_out_and_whom_else_is_thanked_is_told(
 )
 def test_the_full_stop_of_a_day_and_its_month_ends_no_sentence(text: str, sentences: tuple[str, ...]) -> None:
     assert tuple(sentence.text for sentence in split_sentences(text)) == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (
+            "a fox got two last night :( how do I keep the four",
+            ("a fox got two last night :(", "how do I keep the four"),
+        ),
+        ("passed at last :-D thanks for the plan", ("passed at last :-D", "thanks for the plan")),
+        ("we meet at 5:30 (PM) on Friday", ("we meet at 5:30 (PM) on Friday",)),
+        ("bring: (a) bread (b) wine", ("bring: (a) bread (b) wine",)),
+    ],
+)
+def test_a_face_ends_a_sentence(text: str, sentences: tuple[str, ...]) -> None:
+    assert tuple(sentence.text for sentence in split_sentences(text)) == sentences
