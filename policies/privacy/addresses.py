@@ -180,9 +180,9 @@ RULES: Final = (
             value))) or (_is_address(value) and len(value.split()) > 2)),
     _address(rf"(?<!\w)(?P<value>\d{{1,6}}[A-Za-z]?,?\s+(?:\d{{1,5}}\s+)?"
              rf"(?i:{_BEFORE})\s+{_PARTICLES}{{0,3}}[^\W\d_][\w'’-]{{1,24}}|"
-        rf"(?:\d{{1,6}},?\s+)?(?i:{_BEFORE})\s?{_PARTICLES}{{0,3}}"
+        rf"(?:\d{{1,6}},?\s+)?(?i:{_BEFORE})(?:(?<=[./])|\b)\s?{_PARTICLES}{{0,3}}"
         rf"(?:[\w'’.-]{{1,24}}\s+){{0,3}}[\w'’.-]{{1,24}},?\s+(?:n[°º.]\s?)?\d{{1,4}}[a-z]?)\b",
-        ("Ana's office is at 17 rue des Lilas in Lyon.", "ul. Marszałkowska 12"), "I came via Rome in May."),
+        ("Ana's office is at 17 rue des Lilas in Lyon.", "ul. Marszałkowska 12"), "Alejandra's dad is in room 304."),
     _address(r"\bP\.?\s?O\.?\s?Box\s+\d{1,6}|\bPostfach\s\d{1,8}|\bapartado\s\d{1,6}|(?:(?:PSC|Unit|CMR|"
              r"US[A-Z]{1,4})\s+\w{1,24}"
         r"(?:\s\w{1,24})?,?\s+)?(?:Box\s+\d{1,6},?\s+)?(?:APO|FPO|DPO)[\s,]{1,3}A[AEP]\s{1,3}\d{5}(?:-\d{4})?|"
