@@ -41,8 +41,10 @@ def issue(
     user_id: str | None = None,
     agent_id: str | None = None,
     expires_at: datetime | None = None,
+    lineage: str | None = None,
 ) -> Issued:
-    """Make a key for a tenant; with `user_id` or `agent_id` it stands for them alone.
+    """Make a key for a tenant; with `user_id` or `agent_id` it stands for them alone. `lineage` is the first of those
+    whose place it takes.
 
     Raises:
         pydantic.ValidationError: the name or an id cannot be one.
@@ -58,13 +60,15 @@ def issue(
         created_at=now,
         by=by,
         expires_at=expires_at,
+        lineage=lineage,
     )
     catalog.keys.add(key, _digest(secret))
     return Issued(key, secret)
 
 
 def rotate(id_: str, overlap: timedelta, catalog: Catalog, *, by: str, now: datetime) -> Issued:
-    """Make a key that may do what another may, which stays in force for `overlap` so that nobody is locked out.
+    """Make a key that may do what another may, which stays in force for `overlap` so that nobody is locked out. What
+    was begun with the old one goes on under the new one.
 
     Raises:
         NotFound: there is no such key in force.
@@ -82,6 +86,7 @@ def rotate(id_: str, overlap: timedelta, catalog: Catalog, *, by: str, now: date
         user_id=old.user_id,
         agent_id=old.agent_id,
         expires_at=old.expires_at,
+        lineage=old.lineage or old.id,
     )
     catalog.keys.end(id_, now + overlap)
     return issued

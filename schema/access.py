@@ -25,6 +25,8 @@ class ApiKey(Value):
     expires_at: AwareDatetime | None = None
     revoked_at: AwareDatetime | None = None
     last_used_at: AwareDatetime | None = None
+    lineage: Identifier | None = None
+    """Id of the first key of those that were rotated into this one; unset: it is the first."""
 
     @field_serializer("capabilities")
     def _in_order(self, capabilities: frozenset[Capability]) -> list[str]:
@@ -39,6 +41,7 @@ class ApiKey(Value):
             agent_id=self.agent_id,
             capabilities=self.capabilities,
             key_id=self.id,
+            lineage=self.lineage,
         )
 
 

@@ -46,6 +46,13 @@ class Principal(Value):
     capabilities: frozenset[Capability] = frozenset()
     key_id: Identifier
     """Which credential it is: what the audit names as `by`."""
+    lineage: Identifier | None = None
+    """The first of those credentials that were rotated into this one; unset: it is the first."""
+
+    @property
+    def who(self) -> tuple[str | None, ...]:
+        """Return what tells the one who asks from all others, and stays when the key is rotated."""
+        return (self.tenant_id, self.lineage or self.key_id, self.user_id, self.agent_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ async def _once(
     # The key goes into the digest, so that short contents cannot be guessed from it.
     asked = idempotency_key.encode(), str(request.url.query).encode(), await request.body()
     digest = hashlib.sha256(b"\0".join(asked)).hexdigest()
-    name = json.dumps([principal.tenant_id, principal.key_id, request.method, request.url.path, idempotency_key])
+    name = json.dumps([*principal.who, request.method, request.url.path, idempotency_key])
     return Once(claims, name, digest)
 
 

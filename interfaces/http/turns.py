@@ -18,7 +18,7 @@ from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.service import Opened, Service
 from policies.access import acting, require
 from producers import Accepted
-from schema import Attachment, Capability, Message, Principal
+from schema import Attachment, Capability, Message, Subject
 from schema.turn import Consent, HotPathCandidate, Identifier, Metadata, TurnSource
 
 _SENT_SECONDS: Final = 86_400
@@ -72,6 +72,7 @@ async def put_turn(
     """
     require(principal, Capability.TURNS)
     asker = acting(principal, turn.user_id, turn.agent_id)
+    subject = subject_of(asker, turn.user_id)
     turn_id = turn.turn_id or idempotency_key or str(uuid.uuid4())
     fields = turn.model_dump(exclude={"user_id", "turn_id", "agent_id", "occurred_at"}, exclude_none=True)
     accepted = await service.producer.enqueue_async(
@@ -79,22 +80,22 @@ async def put_turn(
             **fields,
             "schema_version": 2 if turn.history or turn.metadata else 1,
             "turn_id": turn_id,
-            "tenant_id": asker.tenant_id,
-            "user_id": subject_of(asker, turn.user_id).subject_id,
+            "tenant_id": subject.tenant_id,
+            "user_id": subject.subject_id,
             "agent_id": turn.agent_id or asker.agent_id,
-            "occurred_at": turn.occurred_at or await _first_sent(asker, turn_id, service),
+            "occurred_at": turn.occurred_at or await _first_sent(subject, turn_id, service),
         }
     )
     return TurnOut(turn_id=turn_id, accepted=accepted)
 
 
-async def _first_sent(asker: Principal, turn_id: str, service: Service) -> datetime:
+async def _first_sent(subject: Subject, turn_id: str, service: Service) -> datetime:
     """Return when a turn that does not say when it was said was sent first: sent again it is the same turn.
 
     While the broker is away that is now: it is not known better.
     """
     now = datetime.now(UTC)
-    name = hashlib.sha256(json.dumps([asker.tenant_id, asker.key_id, turn_id]).encode()).hexdigest()
+    name = hashlib.sha256(json.dumps([subject.tenant_id, subject.subject_id, turn_id]).encode()).hexdigest()
     asked = service.async_redis.set(f"afterturn:sent:{name}", now.isoformat(), nx=True, get=True, ex=_SENT_SECONDS)
     try:
         earlier: Any = await asyncio.wait_for(asked, _PATIENCE_SECONDS)

@@ -226,6 +226,7 @@ api_keys = Table(
     Column("expires_at", UtcTime),
     Column("revoked_at", UtcTime),
     Column("last_used_at", UtcTime),
+    Column("lineage", String(200)),
     Index(None, "digest", unique=True),
     Index(None, "tenant_id", "user_id"),
 )

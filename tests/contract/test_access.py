@@ -62,6 +62,21 @@ def test_a_rotated_key_may_what_the_old_one_may_and_the_old_one_ends_later(catal
     assert principal_of(new.secret, catalog, now=later) is not None
 
 
+def test_who_asks_stays_the_same_however_often_the_key_is_rotated_and_is_nobody_else(catalog: Catalog) -> None:
+    first = issue("backend", "acme", [Capability.READ], catalog, by="dora", now=NOW)
+    twin = issue("backend", "acme", [Capability.READ], catalog, by="dora", now=NOW)
+    second = rotate(first.key.id, timedelta(hours=1), catalog, by="dora", now=NOW)
+    third = rotate(second.key.id, timedelta(hours=1), catalog, by="dora", now=NOW)
+    who = [
+        principal.who
+        for one in (first, second, third, twin)
+        if (principal := principal_of(one.secret, catalog, now=NOW))
+    ]
+    assert who[0] == who[1] == who[2]
+    assert len(who) == 4
+    assert who[3] != who[0]
+
+
 def test_a_key_says_when_it_was_used_last(catalog: Catalog) -> None:
     issued = issue("backend", "acme", [Capability.READ], catalog, by="dora", now=NOW)
     principal_of(issued.secret, catalog, now=NOW + timedelta(days=2))

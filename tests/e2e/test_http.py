@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -14,11 +14,11 @@ import pytest
 
 from interfaces.http.events import _ASKED_AGAIN_SECONDS
 from memory.events import stream_key
-from memory.keys import revoke
+from memory.keys import issue, revoke, rotate
 from schema import Capability, Subject
 from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
-from tests.e2e.service import Served, served, settings_in
+from tests.e2e.service import EVERYTHING, Served, served, settings_in
 
 WHEN = datetime(2026, 11, 2, 8, tzinfo=UTC).isoformat()
 
@@ -95,6 +95,30 @@ def test_the_same_turn_again_changes_nothing_and_another_under_its_id_is_refused
     other = backend.post("/api/v1/turns", json=said("says-it-again", "I live in Rome."), headers=key)
     assert [answer.status_code for answer in (first, again, other)] == [202, 202, 409]
     assert [answer.json()["accepted"] for answer in (first, again)] == ["added", "pending"]
+
+
+def test_a_request_that_is_sent_again_is_known_under_the_rotated_key_and_under_no_other(service: Served) -> None:
+    issued = issue("backend", "acme", EVERYTHING, service.catalog, by="test", now=datetime.now(UTC))
+    rotated = rotate(issued.key.id, timedelta(hours=1), service.catalog, by="test", now=datetime.now(UTC))
+    turn = {"messages": [{"role": "user", "content": "I live in Lisbon."}], "user_id": "rotates"}
+    statement = {"content": "Rotates has two cats.", "user_id": "rotates"}
+    kept, sent = [], []
+    for secret in (issued.secret, rotated.secret, service.key()):
+        with service.client(secret) as client:
+            sent.append(client.post("/api/v1/turns", json=turn, headers={"Idempotency-Key": "rotates-1"}))
+            kept.append(client.post("/api/v1/memories/", json=statement, headers={"Idempotency-Key": "rotates-2"}))
+    assert [answer.json()["accepted"] for answer in sent[:2]] == ["added", "pending"]
+    assert [answer.json()["outcome"] for answer in kept] == ["created", "created", "updated"]
+
+
+def test_a_turn_of_one_user_says_nothing_of_when_anothers_under_the_same_id_was_sent(
+    service: Served, backend: httpx.Client
+) -> None:
+    for user in ("first-of-two", "second-of-two"):
+        turn = {key: value for key, value in said(user, turn_id="1").items() if key != "occurred_at"}
+        assert backend.post("/api/v1/turns", json=turn).status_code == 202
+    [first], [second] = pending(service, "first-of-two"), pending(service, "second-of-two")
+    assert first["occurred_at"] < second["occurred_at"]
 
 
 # -- failures -----------------------------------------------------------------------------------------------------
