@@ -9,6 +9,7 @@ from itertools import islice
 from memory.documents.rights import visible_document
 from memory.rights import seen_of
 from policies.access import may_see
+from recall.cursors import page_of, place_of
 from schema import Chunk, KeptDocument, Principal, Subject
 from stores.catalog import Catalog
 
@@ -32,19 +33,20 @@ class DocumentPage:
 
 
 def list_documents(
-    principal: Principal | None, subject: Subject, catalog: Catalog, *, after: str | None = None, limit: int
-) -> tuple[list[KeptDocument], str | None]:
+    principal: Principal | None, subject: Subject, catalog: Catalog, *, cursor: str = "", limit: int
+) -> tuple[list[KeptDocument], str]:
     """Return documents of a subject that a principal sees, without their content, in the order of their ids, from
-    behind an id on; and the id from which the next page goes on, None on the last.
+    a cursor on; and the cursor of the next page, empty on the last.
 
     Raises:
         NotAMember, NotAllowed: the principal may see nothing of the subject.
+        InvalidCursor: the cursor is none.
     """
     seen = seen_of(principal, subject, catalog)
-    documents = catalog.documents.every(subject, after=after or "")
+    [after] = place_of(cursor, str) if cursor else ("",)
+    documents = catalog.documents.every(subject, after=after)
     visible = list(islice((document for document in documents if may_see(seen, document.labels)), limit + 1))
-    shown = visible[:limit]
-    return shown, shown[-1].document_id if len(visible) > limit else None
+    return page_of(visible, limit, lambda document: (document.document_id,))
 
 
 def parts_of(

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from interfaces.http.credentials import Asker, subject_of
 from interfaces.http.etags import IfMatch, IfNoneMatch, TellETag, etag_of, names_in, names_known_in
-from interfaces.http.query_parameters import About
+from interfaces.http.query_parameters import About, Cursor
 from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
 from memory.documents.put import PutOutcome
@@ -79,10 +79,10 @@ class PutOut(BaseModel):
 
 
 class DocumentsOut(BaseModel):
-    """A page of documents in the order of their ids; `after` asks for the next one, and is null on the last."""
+    """A page of documents in the order of their ids; `cursor` asks for the next one, and is null on the last."""
 
     items: list[DocumentOut]
-    after: str | None
+    cursor: str | None
 
 
 class DeletedOut(BaseModel):
@@ -124,12 +124,16 @@ def excerpts(
 def list_(
     about: About,
     service: Opened,
-    after: Annotated[str | None, Query(max_length=200, description="the last id of the page before")] = None,
+    cursor: Cursor = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> DocumentsOut:
     """List the documents that the key may see, without what they say."""
-    items, more = list_documents(about.principal, about.subject, service.context.catalog, after=after, limit=limit)
-    return DocumentsOut(items=[_document_out(document, with_content=False) for document in items], after=more)
+    items, following = list_documents(
+        about.principal, about.subject, service.context.catalog, cursor=cursor, limit=limit
+    )
+    return DocumentsOut(
+        items=[_document_out(document, with_content=False) for document in items], cursor=following or None
+    )
 
 
 @router.put(

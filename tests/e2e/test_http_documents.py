@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -26,6 +28,22 @@ def test_a_document_is_put_read_listed_and_deleted(service: Served) -> None:
         assert [one["document_id"] for one in olga.get("/api/v1/documents/").json()["items"]] == ["letter"]
         assert olga.delete("/api/v1/documents/letter").json() == {"success": True, "chunks_deleted": 0}
         assert olga.get("/api/v1/documents/letter").status_code == 404
+
+
+def test_documents_are_paged_by_a_cursor_as_all_else_is(service: Served) -> None:
+    with service.client(service.key(user="paula")) as paula:
+        for name in ("a", "b/ü", "c"):
+            put = paula.put(f"/api/v1/documents/{quote(name, safe='')}", json={"content": "The mill stood there."})
+            assert put.status_code == 202, put.text
+        listed: list[str] = []
+        page: dict[str, Any] = {"cursor": ""}
+        while page["cursor"] is not None:
+            asked = {"limit": 1} | ({"cursor": page["cursor"]} if page["cursor"] else {})
+            page = paula.get("/api/v1/documents/", params=asked).json()
+            listed += [one["document_id"] for one in page["items"]]
+        assert listed == ["a", "b/ü", "c"]
+        assert "after" not in page
+        assert paula.get("/api/v1/documents/", params={"cursor": "x"}).status_code == 422
 
 
 def test_a_context_block_names_the_documents_of_its_excerpts(service: Served) -> None:

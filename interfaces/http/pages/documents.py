@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 import interfaces.http.pages.wording as wording
 from interfaces.http.pages.problems import PageRoute
 from interfaces.http.pages.subject_view import STAFF_ROOT, Shown, ShownForm, note_look
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened
 from memory.documents.delete import delete_document
 from memory.documents.rights import visible_document
@@ -34,19 +35,17 @@ Named = Annotated[str, Depends(_named)]
 
 @router.get("/me/documents")
 @router.get(f"{STAFF_ROOT}/documents")
-def listed(
-    view: Shown, service: Opened, after: Annotated[str | None, Query(max_length=200)] = None, done: str = ""
-) -> Response:
+def listed(view: Shown, service: Opened, cursor: Cursor = "", done: str = "") -> Response:
     """List the documents, without what they say."""
     note_look(view, service, "listed documents")
     documents, following = list_documents(
-        view.reader, view.subject, service.context.catalog, after=after, limit=_A_PAGE
+        view.reader, view.subject, service.context.catalog, cursor=cursor, limit=_A_PAGE
     )
     return view.page(
         "documents.html",
         documents=documents,
-        following=following and urlencode({"after": following}),
-        is_first=after is None,
+        following=following and urlencode({"cursor": following}),
+        is_first=not cursor,
         notice=wording.after(done),
     )
 
