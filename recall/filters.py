@@ -34,8 +34,7 @@ class Filters:
             _is_any(memory.type, self.types)
             and _is_any(memory.kind, self.kinds)
             and _is_any(memory.category, self.categories)
-            and _is_any(memory.agent_id, self.agent_ids)
-            and _is_any(memory.visibility, self.visibilities)
+            and self.are_of(memory.visibility, memory.agent_id)
             and set(self.tags) <= set(memory.tags)
             and memory.importance >= self.min_importance
             and memory.confidence >= self.min_confidence
@@ -43,6 +42,10 @@ class Filters:
             and (self.since is None or memory.said_at >= self.since)
             and (self.until is None or memory.said_at < self.until)
         )
+
+    def are_of(self, visibility: Visibility, agent_id: str | None) -> bool:
+        """Return whether what is of this visibility, by this agent, may be wanted."""
+        return _is_any(agent_id, self.agent_ids) and _is_any(visibility, self.visibilities)
 
 
 ANYTHING: Final = Filters()

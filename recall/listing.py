@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from memory.rights import visible_memory
-from recall.audience import audiences
+from policies.access import may_see
+from recall.audience import Audience, audiences
 from recall.cursors import cursor_of, place_of
 from recall.filters import ANYTHING, Filters
 from schema import AuditEntry, Memory, Principal, Status, Subject, Turn
@@ -58,36 +60,42 @@ def list_memories(
     """
     [audience] = audiences(principal, [subject], stores)
     before = None if cursor is None else decode_cursor(cursor)
-    wanted = words.casefold().split()
-    matching: list[Memory] = []
     # Nearly always all that are read may be told: no more than the page needs. By words and days the catalog gives more
     # than is meant, and to look for a second time costs more than the rows (measured at 10,000: 25 ms each look).
-    is_exact = not wanted and filters.since is None and filters.until is None
+    is_exact = not words.split() and filters.since is None and filters.until is None
     end = offset + limit
     at_once = min(end + 1, _READ) if is_exact else _READ
-    while len(matching) <= end:
-        read = stores.catalog.pages.of(
-            subject,
-            statuses=filters.statuses,
-            types=filters.types,
-            words=wanted,
-            since=filters.since,
-            until=filters.until,
-            before=before,
-            limit=at_once,
-        )
-        matching += [
-            memory
-            for memory in read
-            if audience.sees(memory)
-            and filters.let_through(memory)
-            and all(word in memory.summary.casefold() for word in wanted)
-        ]
-        if len(read) < at_once:
-            break
-        before, at_once = (read[-1].created_at, read[-1].id), _READ
+    matching = list(islice(_matching(audience, stores, filters, words, before, at_once), end + 1))
     page = as_used(matching[offset:end], subject, stores)
     return Page(page, encode_cursor(page[-1]) if len(matching) > end else None)
+
+
+def count_memories(
+    principal: Principal | None, subject: Subject, stores: Stores, *, filters: Filters = ANYTHING, words: str = ""
+) -> int:
+    """Return how many memories all pages of a list have together.
+
+    Raises:
+        NotAMember, NotAllowed: the principal may see nothing of the subject.
+    """
+    [audience] = audiences(principal, [subject], stores)
+    # The catalog counts by what it has columns of; for the rest each memory is read (measured: 10,000 in 0.3 s).
+    counted = replace(filters, types=(), kinds=(), categories=(), statuses=(), min_importance=0.0)
+    if words.split() or replace(counted, visibilities=(), agent_ids=()) != replace(ANYTHING, statuses=()):
+        return sum(1 for _ in _matching(audience, stores, filters, words, None, _READ))
+    counts = stores.catalog.pages.counts(
+        subject,
+        statuses=filters.statuses,
+        types=filters.types,
+        kinds=filters.kinds,
+        categories=filters.categories,
+        min_importance=filters.min_importance,
+    )
+    return sum(
+        count.number
+        for count in counts
+        if may_see(audience.seen, count.labels) and filters.are_of(count.visibility, count.agent_id)
+    )
 
 
 def get_memory(principal: Principal | None, subject: Subject, memory_id: uuid.UUID, stores: Stores) -> Memory:
@@ -150,6 +158,39 @@ def origin_of(principal: Principal | None, subject: Subject, memory_id: uuid.UUI
         stores.catalog.sources(subject, memory.source_turn_ids) if audience.reads_turns else [],
         stores.catalog.audit_of(subject, memory_id),
     )
+
+
+def _matching(
+    audience: Audience,
+    stores: Stores,
+    filters: Filters,
+    words: str,
+    before: tuple[datetime, uuid.UUID] | None,
+    at_once: int,
+) -> Iterator[Memory]:
+    """Yield what is listed from behind a place on, `at_once` read at first."""
+    wanted = words.casefold().split()
+    while True:
+        read = stores.catalog.pages.of(
+            audience.subject,
+            statuses=filters.statuses,
+            types=filters.types,
+            words=wanted,
+            since=filters.since,
+            until=filters.until,
+            before=before,
+            limit=at_once,
+        )
+        for memory in read:
+            if (
+                audience.sees(memory)
+                and filters.let_through(memory)
+                and all(word in memory.summary.casefold() for word in wanted)
+            ):
+                yield memory
+        if len(read) < at_once:
+            return
+        before, at_once = (read[-1].created_at, read[-1].id), _READ
 
 
 def encode_cursor(last: Memory) -> str:

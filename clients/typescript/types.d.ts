@@ -151,6 +151,9 @@ export interface Message {
 export interface PageOut {
   items: MemoryOut[];
   cursor: string | null;
+  total: number | null;
+  limit: number;
+  offset: number;
 }
 
 /** Outcome of a statement, and the memory that says it now; null where none does. */

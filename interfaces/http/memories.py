@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
@@ -19,8 +20,7 @@ from memory.edits import Edit, Verb, apply_verb, edit
 from memory.erasure.memories import forget_memory
 from memory.remember import Statement, remember
 from policies.access import acting
-from recall.filters import Filters
-from recall.listing import get_memory, list_memories, origin_of, related_to, vector_of
+from recall.listing import count_memories, get_memory, list_memories, origin_of, related_to, vector_of
 from recall.memory_out import (
     VISIBILITY_OF,
     HitOut,
@@ -47,6 +47,9 @@ class PageOut(BaseModel):
 
     items: list[MemoryOut]
     cursor: str | None
+    total: int | None = Field(description="how many all pages have together; null where a cursor was sent")
+    limit: int
+    offset: int
 
 
 class RememberedOut(BaseModel):
@@ -146,17 +149,22 @@ def list_(
 ) -> PageOut:
     """List memories page by page. By its cursor a list is complete while others write: what is there all the time comes
     exactly once. `offset` skips so many, from the cursor on where there is one."""
+    wanted = replace(filters, statuses=tuple(status))
     page = list_memories(
         about.principal,
         about.subject,
         service.context,
-        filters=Filters(**{**vars(filters), "statuses": tuple(status)}),
+        filters=wanted,
         words=words,
         cursor=cursor,
         offset=offset,
         limit=limit,
     )
-    return PageOut(items=[memory_out(memory) for memory in page.memories], cursor=page.cursor)
+    total = (
+        None if cursor else count_memories(about.principal, about.subject, service.context, filters=wanted, words=words)
+    )
+    items = [memory_out(memory) for memory in page.memories]
+    return PageOut(items=items, cursor=page.cursor, total=total, limit=limit, offset=offset)
 
 
 @router.post("", status_code=HTTPStatus.CREATED, include_in_schema=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -11,12 +12,29 @@ from typing import Any
 from sqlalchemy import Select, and_, bindparam, func, select
 
 import stores.catalog.tables as tables
-from schema import Memory, MemoryType, Status, Subject
+from schema import Kind, Labels, Memory, MemoryType, Status, Subject, Visibility
+from schema.memory import effective_labels
 from stores.catalog.columns import STANDING
 from stores.catalog.statements import any_of, of_bound_subject, of_subject, subject_parameters
 from stores.catalog.store import Reader
 
 _table = tables.memories
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many memories are seen by the same people: of this visibility as stated, this author and this agent."""
+
+    visibility: Visibility
+    author_id: str
+    agent_id: str | None
+    is_private: bool
+    number: int
+
+    @property
+    def labels(self) -> Labels:
+        """Return what decides who may see them."""
+        return effective_labels(self.visibility, self.author_id, self.agent_id, is_private=self.is_private)
 
 
 class MemoryPages(Reader):
@@ -61,6 +79,41 @@ class MemoryPages(Reader):
             query = query.where((_table.c.created_at < created_at) | same_moment)
         ordered = query.order_by(_table.c.created_at.desc(), _table.c.id.desc()).limit(limit)
         return self._memories(ordered)
+
+    def counts(
+        self,
+        subject: Subject,
+        *,
+        statuses: Sequence[Status],
+        types: Sequence[MemoryType] = (),
+        kinds: Sequence[Kind] = (),
+        categories: Sequence[str] = (),
+        min_importance: float = 0.0,
+    ) -> list[Count]:
+        """Return how many memories of these statuses, types, kinds and categories there are (any, where none is named),
+        by what decides who may see them; none is read whole."""
+        document = _table.c.document
+        labels = [document[name].as_string() for name in ("visibility", "author_id", "agent_id")]
+        labels.append(document["private"].as_boolean())
+        query = (
+            select(*labels, func.count())
+            .where(of_subject(_table, subject), _table.c.status.in_(statuses), _table.c.importance >= min_importance)
+            .group_by(*labels)
+        )
+        for column, wanted in ((_table.c.type, types), (_table.c.kind, kinds), (_table.c.category, categories)):
+            if wanted:
+                query = query.where(column.in_(wanted))
+        # What a document leaves out is as a memory has it that says nothing of it.
+        return [
+            Count(
+                Visibility(visibility or Memory.model_fields["visibility"].default),
+                author_id or subject.subject_id,
+                agent_id,
+                bool(private),
+                number,
+            )
+            for visibility, author_id, agent_id, private, number in self._rows(query)
+        ]
 
     def standing(self, subject: Subject, types: Sequence[MemoryType], *, limit: int, offset: int = 0) -> list[Memory]:
         """Return active memories of these types that stand in every context block (`STANDING`): pinned ones first, then

@@ -7,16 +7,33 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.legal_holds import set_legal_hold
+from memory.members import set_member
+from recall.filters import ANYTHING, Filters
 from recall.legal_holds import list_legal_holds
-from recall.listing import list_memories
+from recall.listing import count_memories, list_memories
 from recall.reviews import list_open_reviews
-from schema import Asker, Memory, Review, ReviewStatus, Settlement, Status, Subject
+from schema import (
+    Asker,
+    Capability,
+    Kind,
+    MemberRole,
+    Memory,
+    MemoryType,
+    Principal,
+    Review,
+    ReviewStatus,
+    Settlement,
+    Status,
+    Subject,
+    Visibility,
+)
 from stores.catalog import Changes
 from tests.contract.catalogs import NOW, a_memory
 from tests.contract.pipeline import Worker
@@ -206,3 +223,42 @@ def test_what_is_there_all_the_time_comes_exactly_once(
                 listed.write(what, number)
     assert {told[id_] for id_ in listed.lasting} == {1}
     assert set(told.values()) == {1}
+
+
+@pytest.mark.parametrize("worker", ["sqlite", "postgres"], indirect=True)
+def test_a_list_is_counted_as_it_is_listed(worker: Worker) -> None:
+    whose = Subject(tenant_id=str(uuid.uuid4()), subject_id=str(uuid.uuid4()))
+    told: list[dict[str, Any]] = [
+        {},
+        {"private": True},
+        {"private": True, "author_id": "bert"},
+        {"visibility": Visibility.PUBLIC, "author_id": "bert", "tags": ("music",)},
+        {"visibility": Visibility.PERSONAL, "importance": 0.9, "kind": Kind.KNOWLEDGE},
+        {"visibility": Visibility.INDIVIDUAL, "agent_id": "coach", "confidence": 0.3},
+        {"visibility": Visibility.INDIVIDUAL, "agent_id": "cook", "category": "Goals"},
+        {"status": Status.ARCHIVED, "type": MemoryType.EPISODIC},
+    ]
+    memories = tuple(a_memory(f"t{number}", whose).model_copy(update=fields) for number, fields in enumerate(told))
+    worker.context.catalog.commit(Changes(subject=whose, at=NOW, created=memories))
+    for role, user in ((MemberRole.ADVOCATE, "bert"), (MemberRole.ADMIRER, "ada")):
+        set_member(whose, user, role, worker.context.catalog, by="dora", now=NOW, policy_version="p")
+    can = frozenset({Capability.READ})
+    askers = [None] + [
+        Principal(tenant_id=whose.tenant_id, user_id=user, agent_id=agent, capabilities=can, key_id="k")
+        for user, agent in ((whose.subject_id, None), (whose.subject_id, "coach"), ("bert", None), ("ada", None))
+    ]
+    wanted = [
+        ANYTHING,
+        Filters(statuses=tuple(Status), types=(MemoryType.EPISODIC,)),
+        Filters(kinds=(Kind.KNOWLEDGE,), min_importance=0.8),
+        Filters(categories=("Goals",), agent_ids=("cook",)),
+        Filters(visibilities=(Visibility.INDIVIDUAL,)),
+        Filters(min_confidence=0.5),
+        Filters(tags=("music",)),
+        Filters(since=NOW + timedelta(days=1)),
+    ]
+    for asker in askers:
+        for filters in wanted:
+            listed = list_memories(asker, whose, worker.context, filters=filters, limit=100).memories
+            assert count_memories(asker, whose, worker.context, filters=filters) == len(listed), (asker, filters)
+    assert count_memories(None, whose, worker.context) == 7

@@ -169,6 +169,18 @@ def test_a_list_is_paged_by_its_cursor(me: httpx.Client) -> None:
     assert me.get("/api/v1/memories/", params={"cursor": "x"}).status_code == 422
 
 
+def test_a_page_says_of_how_many_it_is_one_and_where_it_begins(me: httpx.Client) -> None:
+    for statement in ("Anna plays the violin.", "Anna is vegan.", "Anna lives in Porto."):
+        remember(me, statement)
+    page = me.get("/api/v1/memories/", params={"limit": 2, "offset": 1}).json()
+    assert (page["total"], page["limit"], page["offset"], len(page["items"])) == (3, 2, 1, 2)
+    whole = me.get("/api/v1/memories/").json()
+    assert (whole["total"], whole["limit"], whole["offset"]) == (3, 50, 0)
+    first = me.get("/api/v1/memories/", params={"limit": 1}).json()
+    behind = me.get("/api/v1/memories/", params={"limit": 1, "cursor": first["cursor"]}).json()
+    assert (first["total"], behind["total"]) == (3, None)
+
+
 def test_pages_are_complete_while_two_others_write(service: Served, me: httpx.Client, user: str) -> None:
     instruments = ("violin", "cello", "flute", "oboe", "harp")
     lasting = {remember(me, f"Anna plays the {name}.")["memory_id"] for name in instruments}
