@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from langgraph.store.base import (
@@ -25,9 +26,11 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from afterturn_client import items
+from afterturn_client import items, langgraph_memories
 from afterturn_client.aio import AsyncClient
 from afterturn_client.client import Client
+from afterturn_client.errors import RequestFailed
+from afterturn_client.langgraph_memories import Memories, Steps, memories_under
 from afterturn_client.requests import Request
 
 T = TypeVar("T")
@@ -46,7 +49,9 @@ class AfterturnStore(BaseStore):
     is put with `index=False` is found by no meaning. A `Client` serves sync and async graphs, an `AsyncClient` async
     ones.
 
-    A value is kept as it is and becomes no memory: `Client.remember` and `hot_path_node` make those.
+    A value is kept as it is and becomes no memory. But under `(user, "memories", type)` and `(user, type)`, with
+    `semantic`, `episodic` or `procedural`, lie the user's memories: a search with a query and a get read them, a put
+    is remembered by the same decision as all else and its key stays its name, and a delete forgets.
     """
 
     supports_ttl = True
@@ -75,23 +80,35 @@ class AfterturnStore(BaseStore):
         """
         if isinstance(self._client, AsyncClient):
             raise TypeError("this store has an AsyncClient: give it a Client, or await `aget`, `asearch`, `aput` ...")
-        planned = _Planned(list(ops), self._whose, self._fields)
-        for request, places in planned.reads():
-            planned.answer(places, self._client.send(request))
-        for put in planned.writes():
-            self._client.send(put)
-        return planned.results
+        steps = _Planned(list(ops), self._whose, self._memories, self._fields).steps()
+        answer: Callable[[], Request[Any]] = partial(next, steps)
+        while True:
+            try:
+                request = answer()
+            except StopIteration as done:
+                results: list[Result] = done.value
+                return results
+            try:
+                answer = partial(steps.send, self._client.send(request))
+            except RequestFailed as error:
+                answer = partial(steps.throw, error)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do what `batch` does, awaited."""
         if isinstance(self._client, Client):
             return await asyncio.to_thread(self.batch, list(ops))
-        planned = _Planned(list(ops), self._whose, self._fields)
-        for request, places in planned.reads():
-            planned.answer(places, await self._client.send(request))
-        for put in planned.writes():
-            await self._client.send(put)
-        return planned.results
+        steps = _Planned(list(ops), self._whose, self._memories, self._fields).steps()
+        answer: Callable[[], Request[Any]] = partial(next, steps)
+        while True:
+            try:
+                request = answer()
+            except StopIteration as done:
+                results: list[Result] = done.value
+                return results
+            try:
+                answer = partial(steps.send, await self._client.send(request))
+            except RequestFailed as error:
+                answer = partial(steps.throw, error)
 
     def _whose(self, namespace: Sequence[str]) -> str:
         if self._user_id is not None:
@@ -103,22 +120,41 @@ class AfterturnStore(BaseStore):
             )
         return namespace[self._user_at]
 
+    def _memories(self, namespace: Sequence[str]) -> Memories | None:
+        user_at = self._user_at if self._user_id is None else 0
+        if len(namespace) <= user_at:
+            return None
+        return memories_under(namespace, self._user_id or namespace[user_at], user_at=user_at)
+
 
 class _Planned:
     """The requests that a batch is made of, and its results."""
 
-    def __init__(self, ops: Sequence[Op], whose: Callable[[Sequence[str]], str], fields: Sequence[str]) -> None:
-        self.results: list[Result] = [None] * len(ops)
+    def __init__(
+        self,
+        ops: Sequence[Op],
+        whose: Callable[[Sequence[str]], str],
+        memories_of: Callable[[Sequence[str]], Memories | None],
+        fields: Sequence[str],
+    ) -> None:
+        self._results: list[Result] = [None] * len(ops)
+        self._answers: dict[int, items.Answer] = {}
+        self._ops, self._memories_of = ops, memories_of
+        self._statements: dict[tuple[tuple[str, ...], str], tuple[Memories, PutOp]] = {}
         self._reads: dict[str, list[tuple[int, dict[str, Any]]]] = {}
         self._puts: dict[str, dict[tuple[tuple[str, ...], str], dict[str, Any]]] = {}
         for position, op in enumerate(ops):
             validate_op_namespace(op)
             match op:
+                case PutOp() if memories := memories_of(op.namespace):
+                    self._statements[(op.namespace, op.key)] = memories, langgraph_memories.checked(op)
                 case PutOp():
                     last = self._puts.setdefault(whose(op.namespace), {})
                     last[(op.namespace, op.key)] = _put(op, fields)
                 case GetOp():
                     self._read(whose(op.namespace), position, _get(op))
+                case SearchOp() if memories_of(op.namespace_prefix):
+                    pass
                 case SearchOp():
                     self._read(whose(op.namespace_prefix), position, _search(op))
                 case ListNamespacesOp():
@@ -126,24 +162,42 @@ class _Planned:
                 case _:
                     raise ValueError(f"Unknown operation type: {type(op)}")
 
-    def reads(self) -> Iterable[tuple[Request[Sequence[items.Answer]], list[int]]]:
+    def steps(self) -> Steps[list[Result]]:
+        """Yield the requests of the batch, each to be answered; returns the results."""
+        for request, places in self._reads_of_items():
+            answers = yield request
+            self._answers |= dict(zip(places, answers, strict=True))
+        for position, op in enumerate(self._ops):
+            self._results[position] = yield from self._result(op, self._answers.get(position))
+        yield from self._writes_of_items()
+        for memories, statement in self._statements.values():
+            yield from langgraph_memories.put(memories, statement)
+        return self._results
+
+    def _result(self, op: Op, answer: items.Answer) -> Steps[Result]:
+        match op:
+            case GetOp() if memories := self._memories_of(op.namespace):
+                return (yield from langgraph_memories.read(memories, op.key, answer))
+            case SearchOp() if memories := self._memories_of(op.namespace_prefix):
+                return (yield from langgraph_memories.search(memories, op))
+            case SearchOp() if isinstance(found := _result(answer), list):
+                hits = [hit for hit in found if isinstance(hit, SearchItem)]
+                return (yield from langgraph_memories.told(hits, self._memories_of))
+        return _result(answer)
+
+    def _reads_of_items(self) -> Iterable[tuple[Request[Sequence[items.Answer]], list[int]]]:
         """Yield what is to be read of whom, and where the answers belong."""
         for user, asked in self._reads.items():
             for start in range(0, len(asked), _MOST):
                 page = asked[start : start + _MOST]
                 yield items.read_items(user, [op for _, op in page]), [position for position, _ in page]
 
-    def writes(self) -> Iterable[Request[None]]:
+    def _writes_of_items(self) -> Iterable[Request[None]]:
         """Yield what is to be kept and deleted of whom."""
         for user, puts in self._puts.items():
             puts_of_user = list(puts.values())
             for start in range(0, len(puts_of_user), _MOST):
                 yield items.write_items(user, puts_of_user[start : start + _MOST])
-
-    def answer(self, places: Sequence[int], answers: Sequence[items.Answer]) -> None:
-        """Note what was answered."""
-        for position, answer in zip(places, answers, strict=True):
-            self.results[position] = _result(answer)
 
     def _read(self, user: str, position: int, asked: dict[str, Any]) -> None:
         self._reads.setdefault(user, []).append((position, asked))

@@ -28,6 +28,7 @@ class Memory:
     category: str
     scope: str
     visibility: str
+    source: str
     tags: tuple[str, ...]
     attachments: tuple[Attachment, ...]
     status: str
