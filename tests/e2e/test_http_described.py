@@ -33,6 +33,7 @@ from tests.e2e.service import Served
 USER: Final = "anna"
 MEANING: Final = {
     "POST /api/v1/turns",  # when it was said
+    "GET /api/v1/documents/",  # a cursor is one that a list gave
     "GET /api/v1/memories/",  # a cursor is one that a list gave
     "POST /api/v1/memories/",  # what may not be kept
     "DELETE /api/v1/memories/{memory_id}",  # a version is one that it has had
