@@ -21,7 +21,7 @@ from interfaces.cli.output import console, errors
 from tests.conftest import free_port
 
 COMMAND = (sys.executable, "-m", "interfaces.cli")
-WAIT_SECONDS = 40.0
+WAIT_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
