@@ -117,7 +117,7 @@ class Handover:
     def _let_alone(self, reason: str) -> None:
         with self._lock:
             if not self._failing:
-                _log.warning("the broker fails, turns go to the spool: %s", reason)
+                _log.warning("the broker fails and is let alone, turns are spooled or refused: %s", reason)
             self._failing = True
             self._not_before = time.monotonic() + _SHORT_CIRCUIT_SECONDS
 

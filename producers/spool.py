@@ -112,10 +112,11 @@ class Spool:
                     raise ConflictingTurn(turn.turn_id)
                 return int(turns)
             if turns + rejected >= self._max_turns or used + rejected_bytes + size > self._max_bytes:
+                held = f"{turns:,} turns and {rejected:,} rejected ones, {used + rejected_bytes:,} bytes"
                 raise SpoolFull(
-                    f"the broker does not take the turn, and the spool in {self.folder} is full: {turns:,} turns and "
-                    f"{rejected:,} rejected ones, {used + rejected_bytes:,} bytes (AFTERTURN_SPOOL_MAX_TURNS, "
-                    "AFTERTURN_SPOOL_MAX_BYTES)"
+                    f"the broker does not take the turn, and the spool in {self.folder} takes no more: it holds {held} "
+                    f"of {self._max_turns:,} (AFTERTURN_SPOOL_MAX_TURNS) and {self._max_bytes:,} "
+                    "(AFTERTURN_SPOOL_MAX_BYTES)"
                 )
             db.execute(
                 "INSERT INTO turns (subject, turn_id, digest, body) VALUES (?, ?, ?, ?)",

@@ -100,7 +100,11 @@ class FleetSettings(BaseSettings):
         description="folder on a local disk where a producer keeps turns while the broker is away; unset: "
         "`spool` in the data folder",
     )
-    spool_max_turns: Annotated[int, Field(ge=1)] = Field(100_000, description="turns that one spool may hold")
+    spool_max_turns: Annotated[int, Field(ge=0)] = Field(
+        100_000,
+        description="turns that one spool may hold; 0: none, where the disk does not outlast the process: a turn that "
+        "the broker does not take is then refused",
+    )
     spool_max_bytes: Annotated[int, Field(ge=1024 * 1024)] = Field(
         1024**3, description="bytes of turns that one spool may hold; beside them, a log of up to 8 KB a turn"
     )

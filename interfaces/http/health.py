@@ -24,7 +24,7 @@ _SECONDS: Final = 4.0
 """How long the stores may take in all: less than a probe of the Helm chart waits."""
 _AWAY: Final = (RedisError, AfterturnError, NoAnswerInTime)
 _NEEDED: Final = "catalog"
-"""Without it nobody's key can be told; without another store turns are taken all the same."""
+"""Without it nobody's key can be told; without another store much can be done all the same."""
 
 State = Literal["ok", "away"]
 
@@ -53,7 +53,8 @@ def livez() -> dict[str, Any]:
 )
 def readyz(service: Opened) -> ReadyOut | Response:
     """Ask all stores at once: 503 while the catalog is away. While it is the broker, or the index where that is a
-    server of its own, requests may come: turns are taken, and what needs that store says 503 for itself. An embedded
+    server of its own, requests may come: turns are taken where they may be spooled, and what needs that store says 503
+    for itself. An embedded
     index, pgvector and the graph answer with the catalog."""
     context = service.context
     questions: dict[str, Callable[[], object]] = {"broker": context.redis.ping, _NEEDED: context.catalog.keys.any}

@@ -44,7 +44,7 @@ volumes:
   - name: tmp
     emptyDir: {}
   - name: data
-    emptyDir: {sizeLimit: {{ .dataSize | default "1Gi" }}}
+    emptyDir: {sizeLimit: 1Gi}
 {{- end -}}
 
 {{- define "afterturn.settings" -}}
