@@ -240,24 +240,6 @@ def test_a_full_spool_is_told_to_the_caller_and_counted(away: Settings) -> None:
             assert producer.enqueue(a_turn("anna", 5, "hi")) in (Accepted.ADDED, Accepted.SPOOLED)
 
 
-def test_where_nothing_may_be_spooled_a_turn_is_refused_and_what_lay_there_is_still_handed_over(away: Settings) -> None:
-    with Producer(away) as producer:
-        assert producer.enqueue(a_turn("anna", 1, "hi")) is Accepted.SPOOLED
-    with Producer(away.model_copy(update={"spool_max_turns": 0})) as producer:
-        with pytest.raises(SpoolFull, match="AFTERTURN_SPOOL_MAX_TURNS"):
-            producer.enqueue(a_turn("bo", 1, "hi"))
-        with back(away):
-            assert producer.flush(FLUSH_SECONDS) == 0
-            wait_until(lambda: accepts(producer, a_turn("bo", 1, "hi")), "the broker is tried again")
-
-
-def accepts(producer: Producer, turn: dict[str, Any]) -> bool:
-    try:
-        return producer.enqueue(turn) is Accepted.ADDED
-    except SpoolFull:
-        return False
-
-
 def test_a_spooled_turn_whose_id_the_broker_knows_for_another_is_put_aside_and_holds_nothing_up(
     away: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -36,6 +36,20 @@ def spool(tmp_path: Path) -> Iterator[Spool]:
         yield spool
 
 
+def test_a_spool_that_may_hold_nothing_takes_nothing_and_gives_back_what_lay_there(
+    tmp_path: Path, spool: Spool
+) -> None:
+    spool.put(turn_of("anna", 1), WAIT)
+    with closing(Spool(tmp_path / "spool", max_turns=0, max_bytes=MEBIBYTE)) as shut:
+        with pytest.raises(SpoolFull, match="of 0 .AFTERTURN_SPOOL_MAX_TURNS"):
+            shut.put(turn_of("anna", 2), WAIT)
+        assert ids(shut) == ["anna-1"]
+        assert shut.put(turn_of("anna", 1), WAIT) == 1
+        with shut.locked():
+            shut.remove(shut.oldest(1))
+        assert shut.is_empty()
+
+
 def ids(spool: Spool) -> list[str]:
     return [spooled.turn_id for spooled in spool.oldest(1000)]
 
