@@ -45,7 +45,7 @@ from interfaces.http.rates import RateLimitFields
 from interfaces.http.service import open_service
 from interfaces.http.slashes import SlashesInIds, put_slashes_back
 from interfaces.http.telemetry import Telemetry
-from interfaces.mcp import over_http
+from interfaces.mcp import over_http, protected_resource
 from memory.tracing import start_tracing
 from schema.settings import Settings
 
@@ -58,8 +58,9 @@ and agent: what it may not see does not exist.
 
 _ASKED_WITH: Final = (
     *("Authorization", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "X-API-Key", "X-Request-ID"),
+    *("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"),
 )
-_ANSWERED_WITH: Final = ("ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-ID")
+_ANSWERED_WITH: Final = ("ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate", "X-Request-ID")
 """Fields that a page of another origin may send and read beside those that any may."""
 
 
@@ -149,5 +150,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         app.include_router(router)
     describe(app)
     app.router.routes.append(Route(over_http.McpRoute.path, over_http.McpRoute(), include_in_schema=False))
+    of_mcp = protected_resource.WELL_KNOWN + over_http.McpRoute.path
+    app.router.routes.append(Route(of_mcp, protected_resource.metadata_of, include_in_schema=False))
     app.mount("/static", StaticFiles(packages=[("interfaces.http.pages", "static")]), name="static")
     return app

@@ -41,9 +41,13 @@ class Unauthorized(Refused):
     """No credential was given, or none that is known, in force, and not expired."""
 
     def __init__(
-        self, message: str = "send a key that is in force, as `X-API-Key: at_...` or `Authorization: Bearer at_...`"
+        self,
+        message: str = "send a key that is in force, as `X-API-Key: at_...` or `Authorization: Bearer at_...`",
+        challenge: str = "Bearer",
     ) -> None:
         super().__init__(message)
+        self.challenge = challenge
+        """The answer's WWW-Authenticate."""
 
 
 class KeyReused(Refused):
@@ -99,7 +103,7 @@ def of_error(error: AfterturnError) -> Response:
     if isinstance(error, Denied):
         count_denied(error)
     if isinstance(error, Unauthorized):
-        return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": "Bearer"})
+        return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": error.challenge})
     if isinstance(error, QuotaExceeded | Later):
         return _not_now(error)
     status = next((status for kind, status in _STATUS_OF if isinstance(error, kind)), None)

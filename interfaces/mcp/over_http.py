@@ -19,9 +19,11 @@ from starlette.types import Receive, Scope, Send
 
 from interfaces.http.credentials import principal_behind, subject_of
 from interfaces.http.limits import received_again
+from interfaces.http.problems import Unauthorized
 from interfaces.http.rates import RateClass
 from interfaces.http.service import Service
 from interfaces.mcp import server
+from interfaces.mcp.protected_resource import challenge
 from interfaces.mcp.server import as_agent, create_server, tools_named
 from policies.access import acting
 from recall.tools import TOOLS, Effect, ToolContext
@@ -99,7 +101,11 @@ def _asked(request: Request, rate_class: RateClass) -> tuple[Principal, Subject]
     query for a key that may name them."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     secret = request.headers.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else None)
-    principal = principal_behind(secret or None, request, request.app.state.service, rate_class)
+    service: Service = request.app.state.service
+    try:
+        principal = principal_behind(secret or None, request, service, rate_class)
+    except Unauthorized as refused:
+        raise Unauthorized(str(refused), challenge(request, service.settings)) from refused
     user_id, subject_id, agent_id = (_identifier(request, name) for name in ("user_id", "subject_id", "agent_id"))
     asker = acting(principal, user_id, agent_id)
     return as_agent(asker), subject_of(asker, subject_id or user_id)

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp.shared.inbound import MCP_METHOD_HEADER, MCP_NAME_HEADER, MCP_PROTOCOL_VERSION_HEADER
 from sqlalchemy import make_url
 
 from interfaces.http.app import create_app
@@ -168,6 +169,17 @@ def test_a_page_that_the_settings_name_may_ask_and_read_failures_and_no_other_ma
     assert (refused.status_code, refused.headers["Access-Control-Allow-Origin"]) == (401, page)
     assert "Retry-After" in refused.headers["Access-Control-Expose-Headers"]
     assert "access-control-allow-origin" not in asks_first(open_to_a_page, "https://evil.example").headers
+
+
+def test_a_page_that_the_settings_name_may_speak_the_model_context_protocol(open_to_a_page: Served) -> None:
+    page = "https://chat.example.com"
+    sent = {MCP_PROTOCOL_VERSION_HEADER, MCP_METHOD_HEADER, MCP_NAME_HEADER, "content-type", "authorization"}
+    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": ", ".join(sorted(sent))}
+    allowed = httpx.options(f"{open_to_a_page.url}/mcp", headers={"Origin": page} | wanted)
+    assert allowed.status_code == 200, allowed.text
+    refused = httpx.post(f"{open_to_a_page.url}/mcp", headers={"Origin": page})
+    assert refused.status_code == 401
+    assert "WWW-Authenticate" in refused.headers["Access-Control-Expose-Headers"]
 
 
 # -- stores that are away -----------------------------------------------------------------------------------------

@@ -12,6 +12,9 @@ import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from mcp.client.auth.utils import extract_resource_metadata_from_www_auth
+from mcp.shared.auth import ProtectedResourceMetadata
+from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
 
 from schema import Capability
 from tests.contract.loopback import Answer, Loopback, Request, loopback
@@ -114,6 +117,29 @@ def test_a_token_that_its_issuer_did_not_sign_opens_nothing(trusting: Served, is
     shared = issuer.token(user, key="a secret that is long enough to be one", algorithm="HS256", scope="read")
     for token in (issuer.token(user, key=stranger, scope="read"), unsigned, shared, "a.b.c"):
         assert statuses(trusting, token, user) == [401, 401, 401]
+
+
+def test_a_client_of_the_model_context_protocol_is_led_to_the_provider(trusting: Served, issuer: Issuer) -> None:
+    """As RFC 9728 says, by what the protocol's own client reads of it."""
+    url = f"{trusting.url}/mcp"
+    refused = [httpx.post(url), bearer(trusting, issuer.token("anna", aud="another")).post("/mcp")]
+    for answer in refused:
+        assert answer.status_code == 401
+        led_to = extract_resource_metadata_from_www_auth(answer)
+        assert led_to == f"{trusting.url}/.well-known/oauth-protected-resource/mcp"
+    told = httpx.get(str(led_to))
+    metadata = ProtectedResourceMetadata.model_validate_json(told.content)
+    assert metadata.authorization_servers is not None
+    assert [str(server).rstrip("/") for server in metadata.authorization_servers] == [issuer.url]
+    assert told.json()["resource"] == url
+    assert check_resource_allowed(resource_url_from_server_url(url), str(metadata.resource))
+    assert (metadata.scopes_supported, metadata.bearer_methods_supported) == (["read", "write"], ["header"])
+
+
+def test_where_no_provider_is_set_nobody_is_led_to_one(broker_url: str, tmp_path: Path) -> None:
+    with served(settings_in(tmp_path, broker_url)) as by_keys:
+        assert httpx.post(f"{by_keys.url}/mcp").headers["WWW-Authenticate"] == "Bearer"
+        assert httpx.get(f"{by_keys.url}/.well-known/oauth-protected-resource/mcp").status_code == 404
 
 
 def test_the_keys_are_kept_and_an_unknown_one_is_looked_up(
