@@ -12,7 +12,6 @@ import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
-from mcp.client.auth.utils import extract_resource_metadata_from_www_auth
 from mcp.shared.auth import ProtectedResourceMetadata
 from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
 
@@ -121,13 +120,12 @@ def test_a_token_that_its_issuer_did_not_sign_opens_nothing(trusting: Served, is
 
 def test_a_client_of_the_model_context_protocol_is_led_to_the_provider(trusting: Served, issuer: Issuer) -> None:
     """As RFC 9728 says, by what the protocol's own client reads of it."""
-    url = f"{trusting.url}/mcp"
+    url, leads_to = f"{trusting.url}/mcp", f"{trusting.url}/.well-known/oauth-protected-resource/mcp"
     refused = [httpx.post(url), bearer(trusting, issuer.token("anna", aud="another")).post("/mcp")]
     for answer in refused:
         assert answer.status_code == 401
-        led_to = extract_resource_metadata_from_www_auth(answer)
-        assert led_to == f"{trusting.url}/.well-known/oauth-protected-resource/mcp"
-    told = httpx.get(str(led_to))
+        assert answer.headers["WWW-Authenticate"] == f'Bearer resource_metadata="{leads_to}"'
+    told = httpx.get(leads_to)
     metadata = ProtectedResourceMetadata.model_validate_json(told.content)
     assert metadata.authorization_servers is not None
     assert [str(server).rstrip("/") for server in metadata.authorization_servers] == [issuer.url]
