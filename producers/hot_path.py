@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -54,7 +54,7 @@ with needs_extra("fleet", "producers.hot_path"):
     from memory.spending import current_spending, shares_of, spending
     from memory.spoken_preferences import spoken_preferences
     from memory.tags import kept_tags
-    from memory.tracing import span
+    from memory.tracing import memory_span, span
     from policies.admission import admit, admit_for_model
     from policies.authority import authority_of
     from policies.categories import normalised_category
@@ -256,7 +256,8 @@ class HotPath:
             candidate = self._provisional(turn, trigger, spoken.topics(turn.turn_id), writes, draft)
         undecided = Undecided(turn, timedelta(seconds=context.settings.clock_tolerance_seconds))
         if draft.changed or draft.preferred or draft.unpreferred:
-            publish(replace(draft.changes(), undecided=undecided), draft.vectors, context)
+            with memory_span("upsert_memory", record_id=candidate.id, count=1) if candidate else nullcontext():
+                publish(replace(draft.changes(), undecided=undecided), draft.vectors, context)
         elif rows := current_spending().rows():
             with suppress(Transient):
                 context.catalog.costs.note(draft.subject, rows, now)

@@ -22,6 +22,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from memory.metrics import RETRIEVER, RETRIEVER_ROUNDS, RETRIEVER_SECONDS
 from memory.prompts import prompt
 from memory.spending import Spending, spending
+from memory.tracing import RECORD_COUNT, span
 from policies.privacy.screen import screen
 from recall.audience import audiences
 from recall.retrieve import Hit, retrieve
@@ -121,15 +122,19 @@ def retrieve_in_rounds(
     # Before a model is asked for whoever may see nothing.
     audiences(principal, subjects, stores)
     search = _Search(principal, subjects, stores, now)
-    if llm is None:
-        retrieved = Retrieved(
-            tuple(search.ask([question], _GIVEN_AT_MOST).values())[:_GIVEN_AT_MOST], 0, Outcome.SINGLE
-        )
-    else:
-        shown = _shown(messages[-limits.messages :], stores.policy)
-        with spending("question") as spent:
-            retrieved = _in_rounds(shown, question, search, llm, limits, started + limits.seconds)
-            _note_costs(spent, subjects, stores, now)
+    with span("retriever") as current:
+        if llm is None:
+            retrieved = Retrieved(
+                tuple(search.ask([question], _GIVEN_AT_MOST).values())[:_GIVEN_AT_MOST], 0, Outcome.SINGLE
+            )
+        else:
+            shown = _shown(messages[-limits.messages :], stores.policy)
+            with spending("question") as spent:
+                retrieved = _in_rounds(shown, question, search, llm, limits, started + limits.seconds)
+                _note_costs(spent, subjects, stores, now)
+        current.set_attribute("afterturn.outcome", retrieved.outcome.value)
+        current.set_attribute("afterturn.rounds", retrieved.rounds)
+        current.set_attribute(RECORD_COUNT, len(retrieved.hits))
     for subject in subjects:
         used = [hit.memory.id for hit in retrieved.hits if hit.memory.subject == subject]
         stores.accesses.note(subject, used, now, Way.ROUNDS, principal.agent_id if principal else None)
