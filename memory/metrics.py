@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Literal, get_args
 
 from prometheus_client import Counter, Gauge, Histogram
@@ -146,6 +147,10 @@ SLOTS_BUSY = Gauge("afterturn_worker_slots_busy", "Tasks that this worker has in
 OLDEST_IN_HAND = Gauge(
     "afterturn_oldest_turn_in_hand_seconds", "For how long this worker has had its oldest batch in hand; 0 without one."
 )
+
+# -- this program
+BUILD = Gauge("afterturn_build_info", "1, by the version that runs.", ["version"], multiprocess_mode="max")
+BUILD.labels(version("afterturn")).set(1)
 
 ReviewVerdict = Literal["approved", "rejected"]
 _REVIEW_VERDICTS: tuple[ReviewVerdict, ...] = ("approved", "rejected")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
 from typing import Any, get_args
@@ -100,6 +101,16 @@ def test_the_page_has_every_metric_with_its_type_and_labels_and_no_other() -> No
     assert page == METRICS
 
 
+NO_METRICS = {"afterturn_client", "afterturn_docs", "afterturn_graph", "afterturn_main"}
+"""What is called alike: a package, a label of Prometheus, a graph, a package's entry."""
+
+
+@pytest.mark.parametrize("page", [*(ROOT / "docs").rglob("*.md"), ROOT / "deploy" / "README.md"], ids=lambda p: p.stem)
+def test_every_metric_that_a_page_names_exists(page: Path) -> None:
+    named = {name for name in _NAME.findall(page.read_text()) if not name.endswith("_")}
+    assert {base(name) for name in named} - set(METRICS) <= NO_METRICS
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
@@ -146,8 +157,14 @@ def test_no_label_can_name_a_tenant_a_user_a_turn_or_a_memory() -> None:
         "method",
         "route",
         "status",
+        "version",
     }
     assert {label for _, labels in METRICS.values() for label in labels} <= known
+
+
+def test_the_version_that_runs_is_shown() -> None:
+    [sample] = [sample for metric in memory.metrics.BUILD.collect() for sample in metric.samples]
+    assert (sample.labels, sample.value) == ({"version": version("afterturn")}, 1)
 
 
 def test_what_is_known_beforehand_is_counted_from_zero() -> None:
@@ -215,6 +232,18 @@ def test_every_alert_says_how_bad_it_is_and_what_to_do(rule: dict[str, Any]) -> 
 def test_nobody_is_woken_by_an_alert_that_status_does_not_name(metric: str, named_from: float) -> None:
     [rule] = [rule for rule in RULES if metric in rule["expr"]]
     assert float(rule["expr"].rpartition("> ")[2]) >= named_from
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("afterturn_webhook_lag_seconds", "afterturn_webhook_attempts_total"),
+        *("afterturn_document_lag_seconds", "afterturn_documents_total"),
+        *("afterturn_http_rate_limit_total", "afterturn_quota_refusals_total", "afterturn_producer_turns_total"),
+    ],
+)
+def test_somebody_is_told_of_what_comes_late_or_is_refused_for_a_limit(name: str) -> None:
+    assert [rule["alert"] for rule in RULES if name in map(base, _NAME.findall(rule["expr"]))]
 
 
 def test_alerts_have_names_of_their_own() -> None:
