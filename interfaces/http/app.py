@@ -151,6 +151,6 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     describe(app)
     app.router.routes.append(Route(over_http.McpRoute.path, over_http.McpRoute(), include_in_schema=False))
     of_mcp = protected_resource.WELL_KNOWN + over_http.McpRoute.path
-    app.router.routes.append(Route(of_mcp, protected_resource.metadata_of, include_in_schema=False))
+    app.add_api_route(of_mcp, protected_resource.metadata_of, include_in_schema=False)
     app.mount("/static", StaticFiles(packages=[("interfaces.http.pages", "static")]), name="static")
     return app
