@@ -19,7 +19,7 @@ from memory.same_fact import Check, Verdicts
 from memory.scoring import Item, Origin, Scored, new_memory
 from memory.superseding import outdated_of, put_in_place_of, tolerance_of
 from policies.authority import as_heard, may_replace
-from policies.dedup import LATER, Neighbour, is_earlier
+from policies.dedup import LATER, Neighbour, beside_what_is_known, is_earlier
 from policies.merge import merge, says_more
 from schema import (
     Asker,
@@ -119,13 +119,14 @@ def _kept(
 ) -> Resolution:
     candidate = item.candidate
     decided = decide_on(item, comparison, ahead, draft, context)
-    decision = decided.decision
+    decision = beside_what_is_known(candidate, decided.decision)
     if candidate.only_as_news and decision.action is not DecisionAction.SUPERSEDE and not decision.outdated:
         decision = Decision(action=DecisionAction.SKIP, reason=_NO_NEWS)
     DECISIONS.labels(decision.action).inc()
     if decision.action is DecisionAction.CHECK:
         check = decided.check_of(candidate)
         decision = _by_verdict(decision, check, verdicts.get(check.key), tolerance_of(context))
+        decision = beside_what_is_known(candidate, decision)
     if item.is_guess and (decision.action is DecisionAction.SUPERSEDE or decision.outdated):
         against = (*decision.outdated, *decision.targets)[:1]
         decision = Decision(action=DecisionAction.SKIP, reason=_GUESS, targets=against)
@@ -179,6 +180,8 @@ def _corrected(item: Scored, origins: Mapping[str, Origin], draft: Draft, contex
         return Resolution(item.candidate.turn_id, is_effective=False)
     (vector,) = context.embedder.embed([candidate.summary])
     decision = Decision(action=DecisionAction.SUPERSEDE, reason=_PUT_RIGHT, targets=(wrong.id,))
+    if beside_what_is_known(candidate, decision) != decision:
+        return Resolution(candidate.turn_id, is_effective=False)
     DECISIONS.labels(decision.action).inc()
     new = new_memory(replace(item, candidate=candidate), origin, draft, context)
     as_wrong = {name: getattr(wrong, name) for name in ("visibility", "author_id", "agent_id", "suppressed")}

@@ -46,6 +46,8 @@ from schema import (
 
 LATER: Final = "an earlier statement does not replace a later one"
 """Why a candidate is skipped that contradicts what was said after it."""
+NOT_SAID_TO_BE_SO: Final = "what nobody says is so does not take the place of what is known"
+"""Why a candidate is kept beside what it contradicts."""
 _AGREEING: Final = timedelta()
 """How far clocks that agree are apart."""
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]{0,39}")
@@ -164,6 +166,16 @@ def _of_one_thing(candidate: Candidate, changed: Sequence[_Judged], name: str) -
         or share_a_telling_word(wording, read(j.memory.summary, name))
     ]
     return surely or sorted(changed, key=lambda j: -(j.similarity or 0.0))[:1]
+
+
+def beside_what_is_known(candidate: Candidate, decision: Decision) -> Decision:
+    """Return the decision on a candidate, whoever made it, without what it may not do: what its user does not say is
+    so (another's words, a wish, a joke, what is of another world) takes the place of nothing, and stands beside it."""
+    if candidate.certainty not in _WEAK:
+        return decision
+    if decision.action is DecisionAction.SUPERSEDE:
+        return Decision(action=DecisionAction.CREATE, reason=NOT_SAID_TO_BE_SO, similarity=decision.similarity)
+    return decision.model_copy(update={"outdated": ()})
 
 
 def is_earlier(candidate: Candidate, memory: Memory, tolerance: timedelta) -> bool:

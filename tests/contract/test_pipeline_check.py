@@ -28,17 +28,20 @@ TOLD = {SAID[0]: "The user enjoys long walks by the sea.", SAID[1]: "The user li
 
 
 class Teller:
-    """An extractor that says of what is said above what stands beside it."""
+    """An extractor that says of what is said above what stands beside it, and how certain that is."""
+
+    def __init__(self, certainty: Certainty = Certainty.FACT) -> None:
+        self._certainty = certainty
 
     def prepare(self) -> None:
         """There is nothing to load."""
 
     def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         del context
-        return Extraction(items=tuple(_candidate(one.turn) for one in turns), model="teller")
+        return Extraction(items=tuple(_candidate(one.turn, self._certainty) for one in turns), model="teller")
 
 
-def _candidate(turn: Turn) -> Candidate:
+def _candidate(turn: Turn, certainty: Certainty) -> Candidate:
     return Candidate(
         turn_id=turn.turn_id,
         ordinal=0,
@@ -47,6 +50,7 @@ def _candidate(turn: Turn) -> Candidate:
         category="Personal",
         summary=TOLD[turn.text_of("user")],
         confidence=0.9,
+        certainty=certainty,
         occurred_at=turn.occurred_at,
         said_at=turn.occurred_at,
     )
@@ -56,10 +60,12 @@ def verdicts(**said: str) -> dict[str, Any]:
     return {"verdicts": [{"pair": pair.upper(), "verdict": verdict} for pair, verdict in said.items()]}
 
 
-def judged(worker: Worker, *answers: Any, waits: bool = True) -> tuple[Worker, Scripted]:
+def judged(
+    worker: Worker, *answers: Any, waits: bool = True, certainty: Certainty = Certainty.FACT
+) -> tuple[Worker, Scripted]:
     """The worker with a judge whose model answers so, and an extractor that says what is said above."""
     provider = Scripted(*answers)
-    return worker.with_parts(extractor=Teller(), judge=Judge(guarded(provider), waits=waits)), provider
+    return worker.with_parts(extractor=Teller(certainty), judge=Judge(guarded(provider), waits=waits)), provider
 
 
 def test_without_a_model_what_words_cannot_settle_becomes_a_memory_of_its_own(worker: Worker, anna: str) -> None:
@@ -102,6 +108,12 @@ def test_what_was_said_earlier_does_not_replace_what_was_said_later(worker: Work
     asked.hear(anna, SAID[0], first=10)
     asked.hear(anna, SAID[1], first=0)
     assert only(worker.known(subject(anna), *EVERYTHING)).summary == TOLD[SAID[0]]
+
+
+def test_what_nobody_says_is_so_supersedes_nothing_whatever_the_model_says(worker: Worker, anna: str) -> None:
+    asked, _ = judged(worker, verdicts(p1="changed"), certainty=Certainty.SUPPOSITION)
+    asked.hear(anna, *SAID)
+    assert {memory.status for memory in worker.known(subject(anna), *EVERYTHING)} == {Status.ACTIVE}
 
 
 @pytest.mark.parametrize("nonsense", ["no JSON", "{}", '{"verdicts": "same"}'])

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.dedup import Neighbour, decide, may_end
+from policies.dedup import Neighbour, beside_what_is_known, decide, may_end
 from policies.facts import compare_facts
 from policies.language.wording import read
 from policies.merge import merge
 from policies.pairs import numbers_clash
-from schema import Candidate, Certainty, DecisionAction, Fact, Memory, MemoryType, SameFact, memory_id
+from schema import Candidate, Certainty, Decision, DecisionAction, Fact, Memory, MemoryType, SameFact, memory_id
 from tests.unit.policies.builders import NOON, POLICY, candidate, facts, from_candidate, memory, moments, summaries
 
 CREATE, UPDATE, CHECK = DecisionAction.CREATE, DecisionAction.UPDATE, DecisionAction.CHECK
@@ -363,3 +363,17 @@ def test_what_begins_with_somebody_else_ends_what_is_known_only_where_that_is_su
     said = candidate("Her landlord let Maya stay until December.").model_copy(update={"news": 0.9})
     decision = decide(said, [Neighbour(known, 0.6, ending=ending)], [], POLICY, NOON, "Maya")
     assert decision.action is expected
+
+
+@pytest.mark.parametrize("certainty", [Certainty.SUPPOSITION, Certainty.WISH, Certainty.JOKE])
+def test_what_nobody_says_is_so_stands_beside_what_is_known_whoever_decided_otherwise(certainty: Certainty) -> None:
+    known = memory("Maya lives in Lisbon.")
+    heard = candidate("Siri heard Maya lives in Lyon.").model_copy(update={"certainty": certainty})
+    replaced = Decision(action=SUPERSEDE, reason="a model says so", targets=(known.id,))
+    again = Decision(
+        action=DecisionAction.UPDATE, reason="the same fact", targets=(uuid.uuid4(),), outdated=(known.id,)
+    )
+    assert (beside_what_is_known(heard, replaced).action, beside_what_is_known(heard, replaced).targets) == (CREATE, ())
+    assert beside_what_is_known(heard, again) == again.model_copy(update={"outdated": ()})
+    told = heard.model_copy(update={"certainty": Certainty.FACT})
+    assert [beside_what_is_known(told, decision) for decision in (replaced, again)] == [replaced, again]
