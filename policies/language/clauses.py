@@ -45,8 +45,22 @@ _SAYS: Final = words(
 )
 _THINKS: Final = words(
     "think thinks thought believe believes believed assume assumes assumed insist insists insisted suspect suspects "
-    "suspected guess guesses guessed reckon reckons reckoned figure figures figured"
+    "suspected guess guesses guessed reckon reckons reckoned figure figures figured hear hears heard mishear mishears "
+    "misheard show shows showed list lists listed record records recorded display displays displayed"
 )
+"""Verbs of what somebody takes for so, or something holds as so, whether it is or not."""
+_TELLS: Final = words("tell tells told")
+_IS: Final = words("is 's was")
+_ALL: Final = words("everyone everybody people anyone anybody")
+_HEARSAY: Final = words("word rumour rumours rumor rumors gossip hearsay legend myth joke lie")
+"""What is said without anybody who says it: "the rumour is that I moved"."""
+_OTHER_WORLDS: Final = words(
+    "timeline universe multiverse dream dreams nightmare nightmares daydream daydreams fantasy fantasies novel story "
+    "stories fanfic fiction simulation scenario roleplay improv"
+)
+_ELSEWHERE: Final = words("alternate alternative parallel fictional imaginary imagined hypothetical invented")
+"""What makes another world of a noun: "in a parallel life"."""
+_LIVES: Final = words("life world reality universe planet")
 _FEIGNS: Final = words(
     "dream dreams dreamt dreamed imagine imagines imagined imagining fantasise fantasised fantasize fantasized pretend "
     "pretends pretended pretending lie lies lied lying joke jokes joked joking claim claims claimed bluff bluffed "
@@ -55,7 +69,7 @@ _FEIGNS: Final = words(
 _EXPERT: Final = words(
     "doctor doctors dr gp nurse dentist specialist consultant surgeon allergist cardiologist dermatologist oncologist "
     "neurologist psychiatrist psychologist therapist midwife optician pharmacist physio lab test tests result results "
-    "scan biopsy bloodwork diagnosis court judge lawyer notary"
+    "scan ultrasound mri biopsy bloodwork diagnosis court judge lawyer notary"
 )
 """Who tells with knowledge what is so of somebody: "the doctor says that I am well"."""
 _INSIDE: Final = frozenset({"ccomp", "xcomp", "acl", "relcl", "prep", "pobj", "dobj"})
@@ -170,8 +184,8 @@ def is_of_speaker(parsed: Parsed, index: int | None) -> bool:
 
 def is_not_vouched_for(parsed: Parsed) -> bool:
     """Return whether all that a sentence says in the first person hangs on what another says or thinks, or on what the
-    speaker dreamt or made up, or nearly was so: "her status says I live here", "I dreamt that I live here", not "the
-    doctor says that I am well"."""
+    speaker dreamt or made up, is of another world, or nearly was so: "her status says I live here", "I dreamt that I
+    live here", "in another life I live here", not "the doctor says that I am well"."""
     spoken = [c for c in clauses(parsed) if c.owns_subject and is_of_speaker(parsed, c.subject)]
     hanging = {c.head: _hangs_on(parsed, c.head) for c in spoken}
     feigned = {says for says in hanging.values() if says in hanging}
@@ -183,9 +197,16 @@ def is_not_vouched_for(parsed: Parsed) -> bool:
 def _hangs_on(parsed: Parsed, index: int) -> int | None:
     """Return the verb on which a clause hangs and by which nobody says that it is so, None where it hangs on none."""
     tokens = parsed.tokens
-    while tokens[index].dep in ("conj", "parataxis") and tokens[index].head != index:
-        index = tokens[index].head
+    while True:
+        if _is_of_another_world(parsed, index) or _is_hearsay(parsed, index):
+            return index
+        before = _beside(parsed, index)
+        if before is None:
+            break
+        index = before
     says = tokens[index].head
+    if tokens[index].dep == "ccomp" and _is_hearsay(parsed, says):
+        return says
     inside = index
     while tokens[inside].dep in _INSIDE and tokens[inside].head != inside:
         inside = tokens[inside].head
@@ -196,7 +217,40 @@ def _hangs_on(parsed: Parsed, index: int) -> int | None:
         return None
     verb, knows = tokens[says].lower, tokens[by].lower in _EXPERT
     is_told = any(tokens[child].dep == "mark" for child in parsed.children(index))
-    return says if (verb in _SAYS and not (knows and is_told)) or (verb in _THINKS and not knows) else None
+    to_all = verb in _TELLS and any(tokens[child].lower in _ALL for child in parsed.children(says))
+    return says if (verb in _SAYS and not (knows and is_told)) or (verb in _THINKS and not knows) or to_all else None
+
+
+def _beside(parsed: Parsed, index: int) -> int | None:
+    """Return the clause that one is joined to, that of a parse in two pieces too: "in my dream I live here | and I have
+    a cat"."""
+    tokens = parsed.tokens
+    if tokens[index].dep in ("conj", "parataxis") and tokens[index].head != index:
+        return tokens[index].head
+    if tokens[index].dep != "ROOT" or not any(tokens[c].dep == "cc" and c < index for c in parsed.children(index)):
+        return None
+    return next((at for at in range(index - 1, -1, -1) if tokens[at].dep == "ROOT"), None)
+
+
+def _is_hearsay(parsed: Parsed, index: int) -> bool:
+    """Return whether a verb says what is said, and nobody who says it: "word is", "the rumour was"."""
+    tokens, by = parsed.tokens, clause_of(parsed, index).subject
+    return by is not None and tokens[by].lower in _HEARSAY and tokens[index].lower in _IS
+
+
+def _is_of_another_world(parsed: Parsed, index: int) -> bool:
+    """Return whether what stands before the subject of a clause sets it in another world than this: "in my dream"."""
+    tokens, subject = parsed.tokens, clause_of(parsed, index).subject
+    for place in parsed.children(index):
+        if subject is None or place >= subject or tokens[place].lower not in ("in", "at", "during"):
+            continue
+        for noun in (child for child in parsed.children(place) if tokens[child].dep == "pobj"):
+            beside = {tokens[child].lower for child in parsed.children(noun)}
+            if tokens[noun].lower in _OTHER_WORLDS or beside & _ELSEWHERE:
+                return True
+            if tokens[noun].lower in _LIVES and "another" in beside:
+                return True
+    return False
 
 
 def _is_nearly(parsed: Parsed, index: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from policies.admission import is_own_news
 from policies.language.annotation import offsets_of
-from policies.language.clauses import Mood, main_clauses
+from policies.language.clauses import Mood, is_not_vouched_for, main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clause
 from policies.language.corrections import announces, is_correction
 from policies.language.languages import ENGLISH, OTHER
@@ -113,6 +113,7 @@ def _pieces(utterance: Utterance) -> list[Utterance]:
         or utterance.of_others
         or utterance.asks
         or not may_be_told(utterance.part)
+        or is_not_vouched_for(utterance.part)
         or _TAKEN_BACK.search(utterance.text)
     ):
         return [utterance]

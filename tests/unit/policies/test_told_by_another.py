@@ -24,6 +24,11 @@ from policies.language.clauses import is_not_vouched_for
         "I pretended I was a doctor so they would let me in.",
         "I almost moved to Hull.",
         "I sometimes imagine I live in Hull.",
+        "My phone heard I live in Hull.",
+        "The website shows I live in Hull.",
+        "The rumour is that I moved to Hull.",
+        "In a parallel universe I live in Hull and I have six cats.",
+        "In my dream I live in Hull.",
     ],
 )
 def test_words_that_hang_on_anothers_are_told_by_another(said: str) -> None:
@@ -47,6 +52,10 @@ def test_words_that_hang_on_anothers_are_told_by_another(said: str) -> None:
         "I almost forgot, I moved to Hull.",
         "I told my boss that I'm pregnant.",
         "I've lived in Hull for almost ten years.",
+        "In our dream house in Hull I have a study.",
+        "The scan shows I'm pregnant.",
+        "My wife told me I'm too loud in the night.",
+        "In the world of music I am a drummer.",
     ],
 )
 def test_what_the_speaker_says_is_their_own(said: str) -> None:
