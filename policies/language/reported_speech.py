@@ -44,6 +44,9 @@ _LABEL: Final = re.compile(
 """Who speaks, at the head of a line of a chat: "[10:02] Anna: ", "Anna (work): ", "Anna> "."""
 _LINE_LABEL: Final = re.compile(rf"^{_LABEL.pattern}", re.MULTILINE)
 """The same on any line: "hi\nAnna: "."""
+_BLANK_LINE: Final = re.compile(r"\n[ \t]{0,40}\n")
+"""A line without words: "a\n\nb"."""
+_ENDS: Final = frozenset(".!?…")
 _SELF: Final = frozenset({"me", "i", "myself"})
 _WORD: Final = re.compile(r"\w")
 """A letter or a digit: "a"."""
@@ -87,7 +90,7 @@ def _given(text: str) -> tuple[Place, ...]:
     for sentence in _sentences(text, 0):
         if sentence.start() < until:
             continue
-        begin = _given_from(sentence)
+        begin = _given_from(sentence, text)
         if begin is not None:
             end = _given_to(text, begin)
         elif sentence.end() < asked and _row("given", "asked_after", "opens").match(sentence.group().lstrip()):
@@ -125,10 +128,11 @@ def reported_places(text: str) -> Iterator[Place]:
         if begin is not None:
             end = sentence.end()
             if not _WORD.search(spoken, begin):
-                end = _line_end(text, end)
+                end = until = _block_end(text, end)
             yield start + begin, end
         elif (begin := _doubtful_from(spoken)) is not None:
-            until = _line_end(text, start + begin)
+            ends_line = not _WORD.search(spoken, begin)
+            until = _block_end(text, start + begin) if ends_line else _line_end(text, start + begin)
             yield start + begin, until
         elif before := _row("mouth", "before").search(spoken):
             yield start, start + before.start()
@@ -199,8 +203,8 @@ def _clauses(head: str) -> Sequence[int]:
     return [first, *(match.end() for match in _CLAUSE.finditer(head))][:_MOST_CLAUSES]
 
 
-def _given_from(sentence: re.Match[str]) -> int | None:
-    """Return where the text begins that a sentence introduces, None if it introduces none."""
+def _given_from(sentence: re.Match[str], text: str) -> int | None:
+    """Return where the text begins that a sentence of a message introduces, None if it introduces none."""
     spoken, start = sentence.group(), sentence.start()
     head = spoken[:_HEAD_CHARS]
     begins = _clauses(head)
@@ -213,10 +217,19 @@ def _given_from(sentence: re.Match[str]) -> int | None:
     for begin in begins[:2]:
         if frame := _row("given", "after_frame").match(head, begin):
             return start + frame.end()
-    quoted = _QUOTATION.search(spoken)
-    if quoted is None and any(_row("given", "after_sentence").match(head, begin) for begin in begins):
+    if _QUOTATION.search(spoken) is None and (
+        any(_row("given", "after_sentence").match(head, begin) for begin in begins)
+        or _row("given", "announced").match(head, begins[0])
+        or (_greets_at(text, sentence.end()) and _row("given", "before_greeting").match(head, begins[0]))
+    ):
         return sentence.end()
     return None
+
+
+def _greets_at(text: str, at: int) -> bool:
+    """Return whether the words that follow a place greet somebody."""
+    word = _WORD.search(text, at)
+    return word is not None and _row("given", "before_greeting", "greets").match(text, word.start()) is not None
 
 
 def _asked_for_at(text: str) -> int:
@@ -232,8 +245,10 @@ def _given_to(text: str, begin: int) -> int:
     if quotation is not None:
         remark = _REMARK.match(text, quotation.end())
         return remark.end() if remark else quotation.end()
+    # What a sentence announces may be missing: "Lyrics for my band. Anyway, I moved."
+    first = 0 if text[begin - 1 : begin] in _ENDS else 1
     for number, sentence in enumerate(_sentences(text, begin)):
-        if number and speaks_again(sentence.group()):
+        if number >= first and speaks_again(sentence.group()):
             return sentence.start()
     return len(text)
 
@@ -269,3 +284,17 @@ def _line_end(text: str, at: int) -> int:
     word = _WORD.search(text, at)
     end = text.find("\n", word.start()) if word else -1
     return len(text) if end < 0 else end
+
+
+def _block_end(text: str, at: int) -> int:
+    """Return where lines end that stand together, the next ones with words: at an empty line, or where their writer
+    speaks for themself again."""
+    word = _WORD.search(text, at)
+    blank = _BLANK_LINE.search(text, word.start()) if word else None
+    end = blank.start() if blank else len(text)
+    for number, sentence in enumerate(_sentences(text, at)):
+        if sentence.start() >= end:
+            break
+        if number and speaks_again(sentence.group()):
+            return sentence.start()
+    return end

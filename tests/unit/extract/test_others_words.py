@@ -81,3 +81,17 @@ def test_words_of_others_tell_and_order_nothing_and_the_users_own_do(
     extractor: Extractor, case: dict[str, Any]
 ) -> None:
     assert not _wrong(extractor, case)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Alexa heard I live in Oslo.",
+        "Word in the canteen is I quit and I'm a chef now.",
+        "In a parallel world I live in Oslo and we have three kids.",
+    ],
+)
+def test_what_nobody_vouches_for_is_one_supposition_that_leaves_no_fact(extractor: Extractor, said: str) -> None:
+    [item] = _items(extractor, said)
+    assert isinstance(item, Candidate)
+    assert (item.certainty, item.facts) == (Certainty.SUPPOSITION, ())
