@@ -53,13 +53,13 @@ _TELLS: Final = words("tell tells told")
 _IS: Final = words("is 's was")
 _ALL: Final = words("everyone everybody people anyone anybody")
 _HEARSAY: Final = words("word rumour rumours rumor rumors gossip hearsay legend myth joke lie")
-"""What is said without anybody who says it: "the rumour is that I moved"."""
+"""Names of what is said without anybody who says it: "the rumour is that I moved"."""
 _OTHER_WORLDS: Final = words(
     "timeline universe multiverse dream dreams nightmare nightmares daydream daydreams fantasy fantasies novel story "
     "stories fanfic fiction simulation scenario roleplay improv"
 )
 _ELSEWHERE: Final = words("alternate alternative parallel fictional imaginary imagined hypothetical invented")
-"""What makes another world of a noun: "in a parallel life"."""
+"""Words that make another world of a noun: "in a parallel life"."""
 _LIVES: Final = words("life world reality universe planet")
 _FEIGNS: Final = words(
     "dream dreams dreamt dreamed imagine imagines imagined imagining fantasise fantasised fantasize fantasized pretend "
