@@ -49,9 +49,7 @@ _THINKS: Final = words(
     "misheard show shows showed list lists listed record records recorded display displays displayed"
 )
 """Verbs of what somebody takes for so, or something holds as so, whether it is or not."""
-_TELLS: Final = words("tell tells told")
 _IS: Final = words("is 's was")
-_ALL: Final = words("everyone everybody people anyone anybody")
 _HEARSAY: Final = words("word rumour rumours rumor rumors gossip hearsay legend myth joke lie")
 """Names of what is said without anybody who says it: "the rumour is that I moved"."""
 _OTHER_WORLDS: Final = words(
@@ -217,8 +215,7 @@ def _hangs_on(parsed: Parsed, index: int) -> int | None:
         return None
     verb, knows = tokens[says].lower, tokens[by].lower in _EXPERT
     is_told = any(tokens[child].dep == "mark" for child in parsed.children(index))
-    to_all = verb in _TELLS and any(tokens[child].lower in _ALL for child in parsed.children(says))
-    return says if (verb in _SAYS and not (knows and is_told)) or (verb in _THINKS and not knows) or to_all else None
+    return says if (verb in _SAYS and not (knows and is_told)) or (verb in _THINKS and not knows) else None
 
 
 def _beside(parsed: Parsed, index: int) -> int | None:
