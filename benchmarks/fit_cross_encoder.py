@@ -3,10 +3,12 @@
     pip install torch==2.13.0 onnx==1.23.2
     python -m benchmarks.fit_cross_encoder                          # half an hour on two cores
     python -m benchmarks.fit_cross_encoder --further db,dd          # what new authors wrote, too: seven minutes
+    python -m benchmarks.fit_cross_encoder --further ha             # and plain endings beside what is of other matters
 
-Three authors (bg, da, dc) are held out: the weights that are written are those which are judged on what they wrote.
+Four authors (bg, da, dc, hb) are held out: the weights that are written are those which are judged on what they wrote.
 It learns from `benchmarks/data/known` (what somebody told before, what they say now, and what of it that ends or tells
-again; its README has the conventions) and from the pairs of `benchmarks/data/changes.jsonl`. `benchmarks/lora.py` says
+again; its README has the conventions), from the pairs of `benchmarks/data/changes.jsonl`, and from `data/plain`:
+what ends a thing told in few words, beside what was told of other matters, which it leaves. `benchmarks/lora.py` says
 what is changed of MiniLM.
 """
 
@@ -57,6 +59,9 @@ _NO_NAMES: Final = frozenset({"I", "My", "We", "Our", "He", "His", "She", "Her",
 _CHANCES: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 
+_APART: Final = 12
+"""Things of other matters that a message of `plain` is read beside, next to the one that it ends."""
+
 _ANEW: Final = Course(4, 1e-3)
 _FURTHER: Final = Course(2, 4e-4)
 
@@ -75,14 +80,14 @@ class Pair:
 
 
 def main(
-    held_out: Annotated[str, typer.Option(help="The authors to judge on instead of learning from.")] = "bg,da,dc",
+    held_out: Annotated[str, typer.Option(help="The authors to judge on instead of learning from.")] = "bg,da,dc,hb",
     further: Annotated[
         str,
         typer.Option(help="Go on from the weights that there are, with these new authors and as much of the others."),
     ] = "",
 ) -> None:
     """Fit on all authors but some, say how right it is on those, and write the weights."""
-    pairs = [*_known(), *_changes()]
+    pairs = [*_known(), *_changes(), *_plain()]
     judged, new = held_out.split(","), further.split(",") if further else []
     learned = [pair for pair in pairs if pair.author not in judged]
     if new:
@@ -120,6 +125,19 @@ def user_of(known: Sequence[str]) -> str:
 def _changes() -> Iterator[Pair]:
     for row in map(json.loads, (_DATA / "changes.jsonl").read_text(encoding="utf-8").splitlines()):
         yield Pair(row["author"], row["old"], row["new"], row["change"], NOT_LABELLED)
+
+
+def _plain() -> Iterator[Pair]:
+    """Yield what was told in few words beside what ends it, and beside as many times `_APART` of other matters."""
+    for file in sorted((_DATA / "plain").glob("*.jsonl")):
+        chance = random.Random(0)
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        for row in rows:
+            apart = [other for other in rows if other["topic"] != row["topic"]]
+            for later in row["ended_by"]:
+                yield Pair(file.stem, row["told"], later, 1.0, NOT_LABELLED)
+                for other in chance.sample(apart, _APART):
+                    yield Pair(file.stem, other["told"], later, 0.0, NOT_LABELLED)
 
 
 def _gone_on(changed: Tensors) -> dict[str, Any]:

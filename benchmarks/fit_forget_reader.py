@@ -7,20 +7,24 @@
     python -m benchmarks.fit_forget_reader --no-held-out    # fits and writes only
 
 It learns from `benchmarks/data/forgotten` (five things that somebody told, what they say later, and which of them
-that asks to have forgotten; its README has the conventions), and from news of `benchmarks/data/known`, which ask for
-nothing. `benchmarks/lora.py` says what is changed of MiniLM. Each author is judged by a fit that has not seen them;
-the weights that are written have seen all.
+that asks to have forgotten; its README has the conventions), from what other users told, of other matters, which the
+same messages do not ask for, and from news of `benchmarks/data/known`, which ask for nothing. `benchmarks/lora.py` says
+what is changed of MiniLM. Each author is judged by a fit that has not seen them; the weights that are written have seen
+all.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final
 
+import numpy as np
 import typer
 
 from benchmarks.fit_cross_encoder import user_of
@@ -28,6 +32,7 @@ from benchmarks.fit_pairs import told
 from benchmarks.lora import Course, Example, console, fitted, opened, report, write
 from policies.language.wording import READ_AS, called
 from stores.embedding.cross_encoder import FORGETTING, CrossEncoder
+from stores.embedding.minilm import MiniLM
 
 _DATA: Final = Path(__file__).parent / "data" / "forgotten"
 _WEIGHTS: Final = Path(__file__).parents[1] / "stores" / "embedding" / FORGETTING
@@ -35,6 +40,12 @@ _COURSE: Final = Course(4, 1e-3)
 _NEWS: Final = _DATA.parent / "known"
 _NEWS_ROWS, _NEWS_KNOWN = 300, 2
 """Messages that tell news, and things known of each that are read beside them."""
+_MOST_MEANT: Final = 3
+"""Of five things; a message that asks for more may ask for all that is known, whatever it is."""
+_APART: Final = 3
+"""Things that other users told, read beside each message."""
+_UNLIKE: Final = 0.35
+"""The cosine below which they are of another matter than the message, and than what that asks for."""
 _TOLD: Final = 0.7
 """The share of things that are told of somebody, as most memories are, instead of as they were said."""
 _BATCH: Final = 32
@@ -61,11 +72,13 @@ def main(
     pairs = _pairs()
     authors = sorted({pair.author for pair in pairs})
     console.print(f"{len(pairs):,} pairs of {len(authors)} authors")
-    news = _news()
+    apart, news = _apart(pairs), _news()
+    console.print(f"and {len(apart):,} of another matter")
     for author in authors if held_out and len(authors) > 1 else ():
-        _fit([*news, *(pair for pair in pairs if pair.author != author)])
+        _fit([*news, *(pair for pair in [*pairs, *apart] if pair.author != author)])
         _report(author, [pair for pair in pairs if pair.author == author])
-    _fit([*news, *pairs])
+        _report_apart(author, [pair for pair in apart if pair.author == author])
+    _fit([*news, *pairs, *apart])
 
 
 def _pairs() -> list[Pair]:
@@ -75,6 +88,30 @@ def _pairs() -> list[Pair]:
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
         for index, known in enumerate(row["known"])
     ]
+
+
+def _apart(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return messages that ask for some of what is known, beside what other users told of other matters."""
+    chance, messages = random.Random(0), [pair for pair in pairs if pair.is_meant]
+    whole = {said for said, meant in Counter(pair.said for pair in messages).items() if meant > _MOST_MEANT}
+    drawn = [
+        (message, other)
+        for message in messages
+        if message.said not in whole
+        for other in chance.choices(pairs, k=2 * _APART)
+        if other.said != message.said
+    ]
+    embedder = MiniLM()
+    said, meant, known = (
+        np.array(embedder.embed(texts))
+        for texts in zip(*((message.said, message.known, other.known) for message, other in drawn), strict=True)
+    )
+    nearest = np.maximum((known * said).sum(1), (known * meant).sum(1))
+    unlike = [
+        replace(message, known=other.known, is_meant=False)
+        for message, other in itertools.compress(drawn, nearest < _UNLIKE)
+    ]
+    return chance.sample(unlike, min(len(unlike), _APART * len(messages)))
 
 
 def _news() -> list[Pair]:
@@ -112,6 +149,13 @@ def _report(author: str, pairs: Sequence[Pair]) -> None:
     batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
     chances = [chance for batch in batches for chance in reader.chances(batch)]
     report(author, [pair.is_meant for pair in pairs], chances, _CHANCES)
+
+
+def _report_apart(author: str, pairs: Sequence[Pair]) -> None:
+    """Say how much of what is of another matter is read as meant."""
+    chances = np.array(CrossEncoder(FORGETTING).chances([(_as_told(pair), pair.said) for pair in pairs]))
+    read_so = ", ".join(f"{(chances >= level).mean():.3f} from {level}" for level in _CHANCES)
+    console.print(f"author {author}: of {len(pairs):,} of another matter are read as meant: {read_so}")
 
 
 if __name__ == "__main__":
