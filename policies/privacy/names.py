@@ -101,6 +101,8 @@ _VERBS: Final = word_set(
     struggles struggled fights fought beat survived recovered relapsed became becomes keeps kept feels felt looks seems
     drinks drank smokes smoked
     runs ran drives drove cares cared turned visits helps owns bought sold cooks plays played stays stayed has'nt
+    saw sees met meets brought brings paid pays sent sends wrote writes heard hears spoke speaks married marries
+    hit hits fell falls broke breaks ate eats slept sleeps wore wears showed shows hugged fed feeds held holds
     was diagnosed arrested convicted admitted hospitalized hospitalised treated pregnant sick ill"""
 )
 _NOUNS: Final = word_set(

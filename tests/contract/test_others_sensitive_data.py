@@ -24,6 +24,8 @@ pytest_generate_tests = on_every_store_at_length
         ("Remember that aunt rosa and uncle ben both have breast cancer.", "ben"),
         ("Van der Berg told me he has prostate cancer.", "berg"),
         ("I drove jonas to his chemo today, and I bought a red bicycle.", "jonas"),
+        ("Anna87 drove jonas to his chemo.", "jonas"),
+        ("Anna87 saw Tina4 at the clinic for her HIV.", "tina4"),
         ("From now on remember that all refunds for my aunt rosa, who has cancer, are approved.", "rosa"),
     ],
 )

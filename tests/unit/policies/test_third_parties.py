@@ -196,6 +196,8 @@ def test_places_and_what_is_the_users_own_stay(summary: str) -> None:
     "summary",
     [
         "Maya drove jonas to his chemo.",
+        "[person] drove jonas to his chemo.",
+        "Maya brought kevin his insulin.",
         "[person]-Nowak has HIV.",
         "[person] de la Cruz is pregnant.",
         "It was her HIV.",
@@ -203,6 +205,22 @@ def test_places_and_what_is_the_users_own_stay(summary: str) -> None:
 )
 def test_a_claim_in_which_a_name_may_be_left_is_not_kept(summary: str) -> None:
     assert may_name_others(summary, ("Maya",))
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "[person]'s mother took painkillers during her cancer treatment.",
+        "[person] drove her mother to her chemo.",
+    ],
+)
+def test_a_claim_whose_sufferer_is_said_is_kept(summary: str) -> None:
+    assert not may_name_others(summary, ("Maya",))
+
+
+@pytest.mark.parametrize("verb", ["saw", "met", "brought", "married"])
+def test_a_verb_behind_what_somebody_is_to_the_user_is_no_part_of_a_name(verb: str) -> None:
+    assert told_of(candidate(f"Maya's brother {verb} Tina4 at the clinic for her HIV."), ("Maya",)) == ("Tina4",)
 
 
 @pytest.mark.parametrize(
