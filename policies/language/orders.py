@@ -292,27 +292,27 @@ def _order(
     clause = sentence[begin:end]
     asking = sentence.rstrip().endswith(("?", "？"))
     joined = _JOINED.match(clause) is not None and begin > 0
-    for number, start in enumerate(_starts(clause, forms)):
+    starts = list(enumerate(_starts(clause, forms)))
+    # Sure forms first at any place: in "Bitte speichere nichts" a weak one takes the opener for its own.
+    tries = ((form, *at) for sure in (True, False) for at in starts for form in forms.forms if form.sure is sure)
+    for form, number, start in tries:
         if asking and end == len(sentence) and not forms.asks.search(clause[:start]):
             continue
-        for form in forms.forms:
-            chance = judgement.intents.get(form.intent, 0.0)
-            if chance < _AGREES and (not form.sure or (joined and number <= 1)):
-                continue
-            if match := form.pattern.match(clause[start:]):
-                order = _made(form.intent, match, begin + start, offset, text, forms)
-                reported = (
-                    match.groupdict().get("object")
-                    and match.start("object") == 0
-                    and (
-                        _reported(match["object"], forms)
-                        or any(
-                            _reported(match["object"][: b.start()], forms) for b in _BOUNDARY.finditer(match["object"])
-                        )
-                    )
+        chance = judgement.intents.get(form.intent, 0.0)
+        if chance < _AGREES and (not form.sure or (joined and number <= 1)):
+            continue
+        if match := form.pattern.match(clause[start:]):
+            order = _made(form.intent, match, begin + start, offset, text, forms)
+            reported = (
+                match.groupdict().get("object")
+                and match.start("object") == 0
+                and (
+                    _reported(match["object"], forms)
+                    or any(_reported(match["object"][: b.start()], forms) for b in _BOUNDARY.finditer(match["object"]))
                 )
-                doubt = bool(reported) or (not form.sure and chance < _SURELY_AGREES)
-                return replace(order, doubtful=doubt, sure=form.sure) if order else form.intent
+            )
+            doubt = bool(reported) or (not form.sure and chance < _SURELY_AGREES)
+            return replace(order, doubtful=doubt, sure=form.sure) if order else form.intent
     return None
 
 
