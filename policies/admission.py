@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from policies.language.heads import judge
-from policies.language.languages import ENGLISH, OTHER, language_of
+from policies.language.languages import ENGLISH, OTHER, behind_announcement, language_of
 from policies.language.orders import orders_of
 from policies.language.people import opens_with_own_people
 from policies.language.relevance import SURELY, WORTH_KEEPING, Relevance, asks, asks_about_user, relevance_of
@@ -167,7 +167,7 @@ def is_own_news(sentence: str, before: str, language: str) -> bool:
         or sentence.rstrip(_CLOSING).endswith(("?", "？"))
     ):
         return False
-    judgement = judge(sentence, None, before, language)
+    judgement = judge(behind_announcement(sentence, language), None, before, language)
     own = (
         judgement.whose not in _NOT_OWN
         or judgement.whose_sure < _NOT_OWN_SURE

@@ -6,7 +6,7 @@ import re
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from policies.language.sentences import words
 
@@ -56,6 +56,14 @@ def language_of(text: str, otherwise: str = ENGLISH) -> str:
     return otherwise if english == 0 else ENGLISH
 
 
+def behind_announcement(text: str, language: str) -> str:
+    """Return a sentence of another language than English without what before a colon only says that something is told:
+    "Kein Witz: ich ziehe um"."""
+    announcement = _announcement(language)
+    found = announcement.match(text) if announcement is not None else None
+    return text[found.end() :] if found else text
+
+
 def is_common(word: str, language: str) -> bool:
     """Return whether a word is one of the commonest of a language: "Los" of Spanish."""
     return word.lower() in _words().get(language, frozenset())
@@ -75,7 +83,7 @@ def _reads_as_english(words: list[str], english: int) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _tables() -> dict[str, dict[str, str]]:
+def _tables() -> dict[str, dict[str, Any]]:
     return tomllib.loads((files("policies.language") / "data" / "languages.toml").read_text("utf-8"))
 
 
@@ -83,7 +91,7 @@ def _tables() -> dict[str, dict[str, str]]:
 def _words() -> dict[str, frozenset[str]]:
     english = frozenset(_tables()[ENGLISH]["words"].split())
     return {
-        language: frozenset(row["words"].split()) - (frozenset() if language == ENGLISH else english | _MIXED)
+        language: frozenset(row.get("words", "").split()) - (frozenset() if language == ENGLISH else english | _MIXED)
         for language, row in _tables().items()
     }
 
@@ -95,4 +103,12 @@ def _strong(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _marks(language: str) -> str:
-    return _tables()[language].get("marks", "")
+    marks: str = _tables()[language].get("marks", "")
+    return marks
+
+
+@lru_cache(maxsize=8)
+def _announcement(language: str) -> re.Pattern[str] | None:
+    patterns = _tables().get(language, {}).get("announces")
+    joint = r"\s{0,2}(?:[:：]|[,，](?=\s?我))\s{0,2}" if language == "zh" else r"\s?[:：]\s{1,2}"
+    return re.compile(rf"\s{{0,3}}(?:{'|'.join(patterns)}){joint}(?=\S)", re.IGNORECASE) if patterns else None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.admission import admit
+from policies.admission import admit, is_own_news
 from policies.language.languages import language_of
 from schema import AdmissionAction, Attachment, Message, Turn
 from tests.growth import assert_grows_linearly
@@ -198,3 +198,16 @@ def test_a_turn_of_full_size_is_judged_in_bounded_time(piece: str) -> None:
 @pytest.mark.parametrize("rows", [100, 4_000])
 def test_a_table_is_no_prose_however_long_it_is(rows: int) -> None:
     assert _of_user("| I | my |\n" * rows) is AdmissionAction.SKIP
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Ernsthaft: ich bin nach Ulm gezogen."),
+        ("fr", "Bonne nouvelle : j'ai déménagé à Quimper."),
+        ("pl", "Bez żartów: przeprowadziłam się do Torunia."),
+        ("zh", "更正：我住在厦门。"),
+    ],
+)
+def test_what_is_announced_in_another_language_is_the_speakers_own_news(language: str, text: str) -> None:
+    assert is_own_news(text, "", language)
