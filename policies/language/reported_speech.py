@@ -215,10 +215,11 @@ def _given_from(sentence: re.Match[str], text: str) -> int | None:
             if any(form.match(head, begin, colon.start()) for begin in begins if begin < colon.start()):
                 return start + colon.end()
     for begin in begins[:2]:
-        if frame := _row("given", "after_frame").match(head, begin):
-            return start + frame.end()
+        for row in ("after_frame", "elsewhere_frame"):
+            if frame := _row("given", row).match(head, begin):
+                return start + frame.end()
     if _QUOTATION.search(spoken) is None and (
-        any(_row("given", "after_sentence").match(head, begin) for begin in begins)
+        any(_row("given", row).match(head, begin) for row in ("after_sentence", "elsewhere_after") for begin in begins)
         or _row("given", "announced").match(head, begins[0])
         or (_greets_at(text, sentence.end()) and _row("given", "before_greeting").match(head, begins[0]))
     ):
@@ -265,6 +266,8 @@ def _reported_from(spoken: str) -> int | None:
         head = spoken[: mark.start()]
         if _row("mouth", "after_comma").fullmatch(head) and not _row("mouth", "after_colon", "own").search(head):
             return mark.end()
+    if elsewhere := _row("mouth", "elsewhere_frame").match(spoken[:_HEAD_CHARS]):
+        return elsewhere.end()
     frame = _row("mouth", "after_frame").match(spoken[:_HEAD_CHARS])
     return frame.end() if frame and not _row("mouth", "after_frame", "own").search(frame.group()) else None
 

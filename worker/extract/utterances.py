@@ -58,13 +58,13 @@ _MADE_UP: Final = re.compile(
     rf"\b{_UNDONE}(?:role-?play|"
     r"let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
     rf"let['’]s pretend|{_TELLS_OF_PRETENDING}pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
-    r"suppose (?:i|my|that|you|we)|hypothetical(?:ly)?|once upon a time|you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?"
+    r"suppose (?:i|my|that|you|we)|(?<!no longer )(?<!not )hypothetical(?:ly)?|once upon a time|"
+    r"you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?"
     r"(?:pirate|character|wizard|detective|therapist|coach|interviewer|teacher|chef|expert|poet|king|queen|robot|"
     r"narrator|dm|dungeon))\b",
     re.IGNORECASE,
 )
 """Where make-believe begins: "let's pretend". Nothing after it in the message is told of anybody."""
-
 
 _IS_JOINT: Final = frozenset({",", ";", ":", "-", "–", "—", "and", "but", "so", "please", "pls", "."}).__contains__
 _LEAVES_WORDS: Final = frozenset({"remember", "remind", "pin", "private", "style", "never_mention"})
