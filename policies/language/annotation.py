@@ -103,15 +103,32 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     until = before is not None and before.lower in ("by", "until", "till")
     if path & _AHEAD or is_to_come or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
         return Looks.AHEAD
-    if verb is not None and tokens[verb].lower in _ARRANGED and not _moved_oneself(parsed, verb):
-        attached = tokens[index].head
-        # "Moved the interview a week later, July 15" names the new day as "to July 15" does.
-        later = any(tokens[child].lower in ("later", "earlier") for child in parsed.children(verb))
-        if tokens[attached].lower in ("to", "until", "till", "from", "for") or tokens[attached].head != verb or later:
-            return Looks.AHEAD
-        if tokens[verb].lower not in _SHIFTS:
-            return Looks.EITHER
-    return _LOOKS_OF[tense_at(parsed, index if spliced is None else spliced)]
+    by_verb = None if verb is None else _looks_by_verb(parsed, index, verb)
+    return by_verb or _LOOKS_OF[tense_at(parsed, index if spliced is None else spliced)]
+
+
+def _looks_by_verb(parsed: Parsed, index: int, verb: int) -> Looks | None:
+    """Return where a clause looks that tells what had been planned or what is arranged; None of any other."""
+    tokens = parsed.tokens
+    if _is_past_perfect(parsed, verb):
+        return Looks.BACK
+    if tokens[verb].lower not in _ARRANGED or _moved_oneself(parsed, verb):
+        return None
+    attached = tokens[index].head
+    # "Moved the interview a week later, July 15" names the new day as "to July 15" does.
+    later = any(tokens[child].lower in ("later", "earlier") for child in parsed.children(verb))
+    if tokens[attached].lower in ("to", "until", "till", "from", "for") or tokens[attached].head != verb or later:
+        return Looks.AHEAD
+    return None if tokens[verb].lower in _SHIFTS else Looks.EITHER
+
+
+def _is_past_perfect(parsed: Parsed, verb: int) -> bool:
+    """Return whether a verb, or the one on which it hangs, tells what had been so: "we had planned to go in August"."""
+    tokens = parsed.tokens
+    while tokens[verb].dep == "xcomp" and tokens[verb].head != verb:
+        verb = tokens[verb].head
+    helps = (tokens[child] for child in parsed.children(verb) if tokens[child].dep == "aux")
+    return tokens[verb].tag in ("VBN", "VBD") and any(token.lower in ("had", "'d") for token in helps)
 
 
 def _before_comma(parsed: Parsed, index: int, verb: int | None) -> int | None:

@@ -39,6 +39,7 @@ _ONLY_ME: Final = frozenset({"i", "me", "my", "mine", "myself"})
 _SHOWN: Final = frozenset({"this", "that", "these", "those", "it"})
 _ENJOYS: Final = words("love like adore enjoy")
 _BEING: Final = frozenset({"am", "'m", "is", "'s", "are", "'re"})
+_HAVING: Final = words("have has 've own owns keep keeps")
 _LIKES: Final = contents(["like", "hate", "prefer"])
 _FELT: Final = words("was were been felt had loved learned learnt enjoyed thought realized realised knew wanted")
 _SURE: Final = 0.9
@@ -212,8 +213,8 @@ def _is_done(parsed: Parsed) -> bool:
 
 
 def _is_said_to_be(parsed: Parsed) -> bool:
-    """Return whether a clause says what the speaker or somebody of theirs is, or likes by its name, in words that not
-    all talk has: "I am a widow", "I love jazz"."""
+    """Return whether a clause says what the speaker or somebody of theirs is, has, or likes by its name, in words that
+    not all talk has: "I am a widow", "I own a horse", "I love jazz"."""
     return any(
         clause.tense is Tense.PRESENT
         and _is_theirs(parsed, clause.subject)
@@ -228,9 +229,12 @@ def _is_said_to_be(parsed: Parsed) -> bool:
 
 
 def _is_predicate(parsed: Parsed, head: int, complement: int) -> bool:
-    """Return whether a word under a verb is what somebody is said to be, or what is liked, by its name."""
+    """Return whether a word under a verb is what somebody is said to be or to have, or what is liked, by its name."""
     if parsed.tokens[head].lower in _BEING:
         return parsed.tokens[complement].dep in ("attr", "acomp")
+    if parsed.tokens[head].lower in _HAVING:
+        thing = parsed.tokens[complement]
+        return thing.dep == "dobj" and thing.tag.startswith("NN") and thing.lower not in _OF_THE_TALK
     is_bare = not any(parsed.tokens[child].dep in ("det", "poss") for child in parsed.children(complement))
     is_named = parsed.tokens[complement].dep == "dobj" and parsed.tokens[complement].tag.startswith("NN")
     return is_named and is_bare and content(parsed.tokens[head].lower) in _LIKES

@@ -175,6 +175,8 @@ def test_a_date_that_says_its_year_is_a_moment_and_keeps_its_words() -> None:
         ("I had my surgery on January 14", "14 January 2026"),
         ("We're moving to Haifa in March, Avi got the position", "March 2027"),
         ("I was in Haifa in March, Avi stays there until June", "March 2026"),
+        ("We had planned to go to Croatia in August", "August 2026"),
+        ("We plan to go to Croatia in August", "August 2027"),
     ],
 )
 def test_the_year_is_the_one_that_tense_and_nearness_make_likely(said: str, meant: str) -> None:

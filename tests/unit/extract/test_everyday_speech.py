@@ -54,6 +54,8 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("In May we're all moving to Ghent", "In May 2027 Maya is moving to Ghent."),
         ("Dad's ill and mum is away", "Maya's dad's ill and their mum is away."),
         ("My US visa ran out", "Maya's US visa ran out."),
+        ("I own a horse.", "Maya owns a horse."),
+        ("I have a question.", ""),
         ("Tom and I work together on the newsletter", "Tom and Maya work together on the newsletter."),
         ("As I said, I am a vegetarian", "Maya is a vegetarian."),
         ("Guess what - I got a kayak!", "Maya got a kayak!"),
