@@ -57,6 +57,7 @@ def untranslated(answer: httpx.Response) -> list[str]:
     return sorted({one for one in plain if re.search(rf"\b{re.escape(one)}", text)})
 
 
+@pytest.mark.long
 def test_a_persons_pages_are_wholly_in_the_language_they_like(abroad: Served, user: str) -> None:
     with visitor(abroad, f"/api/v1/subjects/{user}/page-link", user) as me:
         listed = me.get("/me")

@@ -155,6 +155,7 @@ def test_a_limit_is_one_over_all_processes(service: Together, pair: tuple[int, i
     assert after <= before + math.ceil(time.monotonic() - began)
 
 
+@pytest.mark.long
 def test_what_one_wrote_or_erased_the_other_knows_at_once(service: Together, pair: tuple[int, int], user: str) -> None:
     ask = {"user_id": user, "query": "Which instrument does Anna play?"}
 

@@ -30,10 +30,11 @@ def limited(processes: Sequence[Process], limit: int, most: int | None) -> Itera
             resource.prlimit(process.pid, limit, limits)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "limit", "most"),
     [
-        pytest.param("files", resource.RLIMIT_NOFILE, None, marks=pytest.mark.long),
+        ("files", resource.RLIMIT_NOFILE, None),
         ("room", resource.RLIMIT_FSIZE, 1),
     ],
 )

@@ -42,6 +42,7 @@ def test_messages_may_come_in_reverse_order(pair: Fleet) -> None:
     assert_all_as_said(pair)
 
 
+@pytest.mark.long
 def test_turns_as_large_as_they_may_be_are_processed(pair: Fleet) -> None:
     load = []
     for user in names(10, "large"):

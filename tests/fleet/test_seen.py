@@ -87,6 +87,7 @@ def seen(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
         yield fleet
 
 
+@pytest.mark.long
 def test_nothing_that_was_said_is_shown_in_logs_metrics_flower_or_events(seen: Fleet, tmp_path: Path) -> None:
     seen.start("beat")
     port = free_port()

@@ -25,7 +25,8 @@ def test_a_catalog_that_is_locked_for_longer_than_a_writer_waits_loses_nothing(p
 
 
 @pytest.mark.embedded
-@pytest.mark.parametrize("seconds", [5, pytest.param(35, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [5, 35])
 def test_an_index_that_is_locked_is_behind_and_catches_up(pair: Fleet, seconds: float) -> None:
     files = sorted(pair.settings.data_dir.glob("index/*.sqlite3"))
     assert len(files) == 16
