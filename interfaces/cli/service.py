@@ -11,6 +11,7 @@ import typer
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserArgument
 from interfaces.cli.fleet import EndWithParent, ask_kernel_to_end_with_parent
 from interfaces.cli.output import errors, print_json
+from interfaces.http.listening import require_free_address
 from interfaces.http.pages.sessions import LINK_SECONDS, link_for_staff, link_to_pages
 from schema.errors import SettingsError
 from schema.settings import load_settings
@@ -43,6 +44,7 @@ def serve(
         raise SettingsError(f"the service needs more ({error.name}): pip install 'afterturn[service]'") from error
     given = {"http_host": host, "http_port": port, "http_processes": processes}
     settings = load_settings().model_copy(update={name: value for name, value in given.items() if value is not None})
+    require_free_address(settings)
     configure_logging(settings.log_level)
     if nobody_can_be_told(settings):
         where = f"http://{settings.http_host}:{settings.http_port}"

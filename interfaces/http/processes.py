@@ -21,7 +21,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from schema.errors import AfterturnError, OperatorError, SettingsError
+from schema.errors import AfterturnError, OperatorError, SettingsError, exit_code_of
 from schema.settings import Settings, load_settings
 from stores.catalog import open_catalog
 from worker.logs import configure_logging
@@ -44,7 +44,7 @@ def serve(settings: Settings) -> None:
 
     Raises:
         SettingsError: the port of the metrics cannot be had.
-        SystemExit: a process cannot start; the log says why.
+        SystemExit: a process cannot start; the log says why. Its code is that of a command that a person must mend.
     """
     # Every process reads the settings for itself.
     os.environ |= {"AFTERTURN_HTTP_HOST": settings.http_host, "AFTERTURN_HTTP_PORT": str(settings.http_port)}
@@ -63,9 +63,15 @@ def serve(settings: Settings) -> None:
         timeout_graceful_shutdown=10,
         timeout_worker_healthcheck=_HANGS_SECONDS,
     )
-    has_started = _serve_alone(config, settings) if config.workers == 1 else _serve_together(config, settings)
+    try:
+        has_started = _serve_alone(config, settings) if config.workers == 1 else _serve_together(config, settings)
+    except SystemExit as end:
+        if end.code != STARTUP_FAILURE:
+            raise
+        has_started = False
     if not has_started:
-        sys.exit(STARTUP_FAILURE)
+        # No command ends with uvicorn's own code for it.
+        sys.exit(exit_code_of(OperatorError()))
 
 
 def app_of_this_process() -> FastAPI:
@@ -131,7 +137,7 @@ def _serve_together(config: uvicorn.Config, settings: Settings) -> bool:
             sums = CollectorRegistry()
             MultiProcessCollector(sums, counts)  # type: ignore[no-untyped-call]
             _show_metrics(settings, sums)
-        # Where another program has the port this says so, and ends.
+        # Which port it is where the settings leave the choice.
         with config.bind_socket() as probe:
             host, port = probe.getsockname()[:2]
         supervisor = _Processes(config, [cast(socket.socket, _Port(host, port))])

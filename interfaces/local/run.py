@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-import socket
 import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from rich.text import Text
 from interfaces.cli.knowledge import search_table
 from interfaces.cli.output import memory_table, own_command
 from interfaces.cli.turns import report_bad_lines
+from interfaces.http.listening import require_free_address
 from interfaces.http.pages.sessions import link_to_pages
 from interfaces.local.broker import answers, embedded_broker
 from interfaces.local.data_folder import own_data_folder
@@ -33,7 +33,7 @@ from memory.embedding import counted
 from producers import Accepted, Producer
 from recall.retrieve import retrieve
 from schema import Subject, Turn
-from schema.errors import ConflictingTurn, InvalidTurn
+from schema.errors import ConflictingTurn, InvalidTurn, SettingsError
 from schema.settings import Settings, load_policy
 from stores.catalog import Catalog, open_catalog
 from stores.open import open_stores
@@ -113,16 +113,11 @@ def _service(settings: Settings, folder: Path, console: Console) -> tuple[Superv
     if find_spec("fastapi") is None:
         console.print("no service and no pages: pip install 'afterturn[service]'")
         return ()
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.http_host, settings.http_port))
-        except OSError as error:
-            address = f"{settings.http_host}:{settings.http_port}"
-            console.print(
-                f"no service and no pages: {address} cannot be had ({error.strerror}); set AFTERTURN_HTTP_PORT"
-            )
-            return ()
+    try:
+        require_free_address(settings)
+    except SettingsError as error:
+        console.print(f"no service and no pages: {error}", soft_wrap=True)
+        return ()
     return (service(folder),)
 
 

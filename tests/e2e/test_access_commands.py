@@ -87,6 +87,24 @@ def test_a_port_for_metrics_that_is_taken_is_named_before_anything_listens(home:
     assert "AFTERTURN_HTTP_METRICS_PORT" in said.stderr
 
 
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_an_address_of_the_service_that_is_taken_is_named_in_one_line(home: Home, processes: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = home.say("serve", "--processes", processes, AFTERTURN_HTTP_PORT=port)
+    assert said.returncode == 2
+    assert [("AFTERTURN_HTTP_PORT" in line, f"127.0.0.1:{port}" in line) for line in said.stderr.splitlines()] == [
+        (True, True)
+    ]
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_service_that_fails_as_it_starts_ends_as_every_command_does(home: Home, processes: str) -> None:
+    said = home.spawn("serve", "--processes", processes, AFTERTURN_PAGES_CATALOGUES=str(home.folder / "nowhere"))
+    assert said.returncode == 2
+    assert "AFTERTURN_PAGES_CATALOGUES" in said.stderr
+
+
 def test_what_the_command_writes_is_for_its_account_alone(home: Home) -> None:
     home.spawn("keys", "create", "backend")
     home.spawn("export", str(home.folder / "all.jsonl"))
