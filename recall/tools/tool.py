@@ -112,7 +112,7 @@ def call(tool: Tool[Any], arguments: Mapping[str, Any], context: ToolContext) ->
     try:
         return tool.do(tool.arguments.model_validate(arguments), context)
     except ValidationError as error:
-        return Failure(code="invalid", message=wrong_fields(error))
+        return Failure(code="invalid", message=wrong_fields(error, tool.arguments))
     except Refused as error:
         return _refusal(tool, error)
     except Transient:

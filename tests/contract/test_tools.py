@@ -230,7 +230,12 @@ def test_a_secret_is_refused_and_not_repeated(coach: Agent) -> None:
         ("create_memory", {**VIOLIN, "content": "One. Two. Three."}, "content"),
         ("create_memory", {**VIOLIN, "content": "x" * 601}, "content"),
         ("search_memory", {"query": "  "}, "query"),
-        ("get_memory", {"memory_id": "anna"}, "memory_id"),
+        (
+            "create_memory",
+            {"content": VIOLIN["content"]},
+            "memory_type: Field required: 'user_preference', 'user_fact'",
+        ),
+        ("get_memory", {"memory_id": "anna"}, "memory_id: Input should be a UUID: The memory's id, as a search"),
         ("update_memory", {"memory_id": str(uuid.uuid4()), "updates": {}}, "updates"),
         ("semantic_memory_put", {"summary": "Anna skis.", "importance": 0.8}, "importance"),
         ("semantic_memory_put", {"summary": "Anna skis.", "importance": 6}, "importance"),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
+from enum import Enum
+from typing import Annotated, Any, Literal
+
 import pytest
-from pydantic import BaseModel, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from schema.wrong_fields import wrong_fields
 
@@ -18,6 +22,21 @@ class _Message(BaseModel):
         if not content:
             raise ValueError("hold a word at least")
         return content
+
+
+class _Stamp(Enum):
+    BLUE = "blue"
+    RED = "red"
+
+
+class _Envelope(BaseModel):
+    stamp: _Stamp
+    size: Literal["small", "large"]
+    code: Annotated[uuid.UUID, Field(description="As the post gave it.")]
+
+
+class _Parcel(BaseModel):
+    envelope: _Envelope
 
 
 class _Letter(BaseModel):
@@ -52,3 +71,24 @@ def test_a_value_of_another_kind_is_refused_as_a_whole() -> None:
     with pytest.raises(ValidationError) as raised:
         _Letter.model_validate("a letter")
     assert wrong_fields(raised.value).startswith("Input should be")
+
+
+def _said_of_envelope(envelope: dict[str, Any]) -> str:
+    with pytest.raises(ValidationError) as raised:
+        _Parcel.model_validate({"envelope": envelope})
+    return wrong_fields(raised.value, _Parcel)
+
+
+def test_of_a_field_that_is_left_out_it_is_said_what_it_may_hold() -> None:
+    assert _said_of_envelope({}) == (
+        "envelope.stamp: Field required: 'blue' or 'red'; envelope.size: Field required: 'small' or 'large'; "
+        "envelope.code: Field required: As the post gave it."
+    )
+
+
+def test_of_what_is_no_id_it_is_said_what_one_is_and_nothing_of_what_it_holds() -> None:
+    said = _said_of_envelope({"stamp": "red", "size": "small", "code": "nope"})
+    assert said == "envelope.code: Input should be a UUID: As the post gave it."
+    with pytest.raises(ValidationError) as raised:
+        _Envelope.model_validate({"stamp": "red", "size": "small", "code": "nope"})
+    assert wrong_fields(raised.value) == "code: Input should be a UUID"

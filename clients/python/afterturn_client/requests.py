@@ -38,7 +38,7 @@ class Request(Generic[T]):
     """One request. `harmless` says that it may be sent again whatever became of it: twice is as good as once.
 
     Raises:
-        Invalid: a parameter is no Unicode text.
+        Invalid: a parameter is no Unicode text, or an id none.
     """
 
     method: str
@@ -366,7 +366,10 @@ def _moment(moment: datetime | None) -> str | None:
 
 
 def _memory_path(memory_id: Id) -> str:
-    return f"{MEMORIES}{uuid.UUID(str(memory_id))}"
+    try:
+        return f"{MEMORIES}{uuid.UUID(str(memory_id))}"
+    except ValueError:
+        raise Invalid(None, "memory_id: should be a UUID, as `search`, `remember` and `memories` give it") from None
 
 
 def subject_path(subject_id: str, below: str, name: str = "") -> str:

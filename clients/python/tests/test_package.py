@@ -7,14 +7,15 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from afterturn_client import AsyncClient, Client, NotConnected, Problem, RequestFailed, Unavailable
+from afterturn_client import AsyncClient, Client, Invalid, NotConnected, Problem, RequestFailed, Unavailable
 from afterturn_client.backoff import pause_before
 from afterturn_client.errors import error_of
-from afterturn_client.requests import Request, get, pin, remember, search
+from afterturn_client.requests import Request, edit, forget, get, pin, remember, search
 
 ROOT = Path(__file__).parents[1]
 
@@ -89,6 +90,8 @@ def test_only_what_was_not_done_or_may_be_done_twice_is_sent_again(
 
 
 @pytest.mark.parametrize("memory_id", ["../subjects/maya", "", "1"])
-def test_what_is_no_id_reaches_no_other_route(memory_id: str) -> None:
-    with pytest.raises(ValueError, match="UUID"):
-        get(memory_id)
+@pytest.mark.parametrize("build", [get, forget, pin, lambda memory_id: edit(memory_id, content="x", version=None)])
+def test_what_is_no_id_is_refused_and_reaches_no_other_route(build: Callable[[str], object], memory_id: str) -> None:
+    with pytest.raises(Invalid, match=r"memory_id: .*UUID") as refused:
+        build(memory_id)
+    assert refused.value.__suppress_context__
