@@ -71,7 +71,7 @@ class Handover:
         """
         if not attempt.parked.done() or attempt.parked.cancelled():
             attempt.over.cancel()
-            self._let_alone("it does not answer in time")
+            self._let_alone("it did not take a turn within AFTERTURN_ENQUEUE_BUDGET_MS")
             return None
         failure = attempt.parked.exception()
         if isinstance(failure, BrokerFailed) and not isinstance(failure, BrokerRefused):
@@ -117,7 +117,7 @@ class Handover:
     def _let_alone(self, reason: str) -> None:
         with self._lock:
             if not self._failing:
-                _log.warning("the broker fails and is let alone, turns are spooled or refused: %s", reason)
+                _log.warning("the broker is let alone for a moment, turns are spooled or refused meanwhile: %s", reason)
             self._failing = True
             self._not_before = time.monotonic() + _SHORT_CIRCUIT_SECONDS
 

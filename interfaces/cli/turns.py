@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -16,9 +19,10 @@ from interfaces.cli.output import console, errors, own_command, print_json
 from interfaces.turn_file import BadLine, read_turns
 from producers import Accepted, Producer
 from schema.errors import ConflictingTurn, InvalidTurn
-from schema.settings import load_settings
+from schema.settings import Settings, load_settings
 
 _FLUSH_SECONDS = 10.0
+"""For how long a broker may take what lies in the spool: a busy machine's takes a turn later than `enqueue` waits."""
 
 
 def ingest(
@@ -35,7 +39,11 @@ def ingest(
     settings = load_settings()
     counts = dict.fromkeys(Accepted, 0)
     bad: list[BadLine] = []
-    with Producer(settings) as producer, Progress(console=errors, transient=True, disable=as_json) as progress:
+    with (
+        _untold_by_log(),
+        Producer(settings) as producer,
+        Progress(console=errors, transient=True, disable=as_json) as progress,
+    ):
         task = progress.add_task("enqueuing", total=_count_lines(file))
         for number, turn in read_turns(file):
             if isinstance(turn, BadLine):
@@ -64,12 +72,7 @@ def ingest(
             f"{enqueued} enqueued, {counts[Accepted.PENDING]} waiting already, "
             f"{counts[Accepted.DONE]} processed already, {len(bad)} bad lines skipped"
         )
-        if spooled:
-            message = (
-                f"no broker takes turns at {settings.broker_shown}: {spooled} are kept in "
-                f"{settings.effective_spool_dir} and go in with the next turn enqueued from this machine once it does"
-            )
-            errors.print(Text(message, style="red"), soft_wrap=True)
+    _report_spooled(spooled, settings)
     if bad or spooled:
         raise typer.Exit(1)
 
@@ -80,21 +83,50 @@ def say(
     tenant: TenantOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Enqueue a turn of one message, as if a user said it just now."""
+    """Enqueue a turn of one message, as if a user said it just now.
+
+    What the broker does not take within ten seconds stays in this machine's spool for the next producer; the exit code
+    is 1 then.
+    """
+    if not text.strip():
+        raise typer.BadParameter("it is empty: give what they say, in quotes", param_hint="TEXT")
     settings, turn_id = load_settings(), f"say:{uuid.uuid4()}"
-    with Producer(settings) as producer:
+    with _untold_by_log(), Producer(settings) as producer:
         accepted = producer.enqueue(
             turn_id=turn_id, tenant_id=tenant, user_id=user, messages=[{"role": "user", "content": text}]
         )
+        spooled = producer.flush(_FLUSH_SECONDS) if accepted is Accepted.SPOOLED else 0
     if as_json:
-        print_json({"turn_id": turn_id, "accepted": accepted})
-        return
-    if accepted is Accepted.SPOOLED:
-        kept = f"no broker takes turns at {settings.broker_shown}: it is kept in {settings.effective_spool_dir}"
-        console.print(Text(kept), soft_wrap=True)
-    whose = "" if tenant == "default" else f" --tenant {shlex.quote(tenant)}"
-    why = f"what becomes of it: {own_command()} why {turn_id} --user {shlex.quote(user)}{whose}"
-    console.print(Text(why), soft_wrap=True)
+        print_json({"turn_id": turn_id, "accepted": accepted, "in_the_spool": spooled})
+    else:
+        whose = "" if tenant == "default" else f" --tenant {shlex.quote(tenant)}"
+        why = f"what becomes of it: {own_command()} why {turn_id} --user {shlex.quote(user)}{whose}"
+        console.print(Text(why), soft_wrap=True)
+    _report_spooled(spooled, settings)
+    if spooled:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _untold_by_log() -> Iterator[None]:
+    """Keep the log from telling of a broker that fails: the command does, and only where it took nothing in the end."""
+    log = logging.getLogger("afterturn.producers")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _report_spooled(turns: int, settings: Settings) -> None:
+    if turns:
+        message = (
+            f"no broker took turns at {settings.broker_shown} within {settings.enqueue_budget_ms:g} ms, nor in the "
+            f"{_FLUSH_SECONDS:g} s after: {turns} lie in {settings.effective_spool_dir}, and go in with the next turn "
+            "enqueued from this machine once one does"
+        )
+        errors.print(Text(message, style="red"), soft_wrap=True)
 
 
 def _count_lines(file: Path) -> int:

@@ -144,15 +144,6 @@ def test_without_a_broker_the_status_says_where_it_looked_and_what_to_do(nobody:
     assert (said.returncode, f":{nobody.port}/0" in line, "AFTERTURN_BROKER_URL" in line) == (1, True, True)
 
 
-def test_without_a_broker_ingesting_says_where_it_looked(nobody: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interfaces.cli.turns._FLUSH_SECONDS", 0.5)
-    file = nobody.folder / "turns.jsonl"
-    file.write_text(json.dumps(a_turn("anna", 1, "I live in Lisbon.")))
-    said = nobody.say("ingest", str(file))
-    told = said.stdout + said.stderr
-    assert (f":{nobody.port}/0" in told, "no broker" in told, "Traceback" in told) == (True, True, False)
-
-
 def test_a_broker_that_does_not_answer_is_named_without_its_password(nobody: Home) -> None:
     said = nobody.say("status", AFTERTURN_BROKER_URL=f"redis://me:hunter2@127.0.0.1:{nobody.port}/0")
     assert said.returncode == 1
