@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show what each target does
 	@echo "Afterturn: the cold path of an assistant's long-term memory. Start with: make run"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## Create the environment in .venv from the lock file
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,3 +116,12 @@ def test_a_docstring_begins_with_what_is_done_or_what_it_is() -> None:
         if text.strip().startswith(OPENS_NO_DOCSTRING)
     ]
     assert asking == []
+
+
+def test_the_help_of_make_says_all_in_one_column() -> None:
+    said = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    targets = [line for line in said.stdout.splitlines() if line.startswith("  make ")]
+    assert len(targets) > 10
+    assert len({len(re.sub(r"^(  make \S+ +).*", r"\1", line)) for line in targets}) == 1
