@@ -55,8 +55,9 @@ def erase(
         proof.removed[SPOOL], proof.left[SPOOL] = 0, len(spooled)
         proof.notes.append("the spool of this machine cannot be written: see that it can, and erase again")
     proof.notes.append(
-        "spools of other machines are theirs: what lies there, and was said more than "
-        f"{context.settings.clock_tolerance_seconds:g} s before, is refused when it comes"
+        "turns that still wait in the spools of other machines cannot be erased from here: they are refused when they "
+        f"arrive, unless they were said in the {context.settings.clock_tolerance_seconds:g} s before this erasure, "
+        "or after it"
     )
     return proof
 

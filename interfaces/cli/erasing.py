@@ -57,8 +57,9 @@ def forget_user(
         raise typer.BadParameter("documents go with a user, not with a conversation or a turn", param_hint="--authored")
     subject = Subject(tenant_id=tenant, subject_id=user)
     part = f"conversation {conversation} of " if conversation else f"turn {turn} of " if turn else ""
+    what = f"{part}{user} (tenant {tenant})"
     if not (yes or as_json):
-        typer.confirm(f"Erase {part}{user} (tenant {tenant}) for good?", abort=True, err=True)
+        typer.confirm(f"Erase {what} for good?", abort=True, err=True)
     context = open_memory(load_settings(), makes_catalog=False)
     try:
         texts = _texts(subject, context) if check_files else set()
@@ -84,7 +85,7 @@ def forget_user(
         proof.notes += [
             f"the words still stand in {name}, of this user or of another who said the same" for name in file_names
         ]
-    _print(proof, as_json=as_json)
+    _print(proof, what, as_json=as_json)
     if not proof.is_clean:
         raise typer.Exit(1)
 
@@ -98,18 +99,13 @@ def _texts(subject: Subject, context: MemoryContext) -> set[str]:
     return {text for text in {memory.summary for memory in memories} | spoken if len(text.strip()) >= _TELLING}
 
 
-def _print(proof: Proof, *, as_json: bool) -> None:
+def _print(proof: Proof, what: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"removed": proof.removed, "left": proof.left, "notes": proof.notes, "clean": proof.is_clean})
         return
-    table = Table(title="Erased, and looked for again", title_justify="left")
-    for name in ("where", "removed", "still there"):
-        table.add_column(name, justify="left" if name == "where" else "right")
-    for where in dict.fromkeys((*proof.removed, *proof.left)):
-        remaining = proof.left.get(where)
-        shown = Text("" if remaining is None else str(remaining), style="red" if remaining else "green")
-        table.add_row(where, str(proof.removed.get(where, 0)), shown)
-    console.print(table)
+    was_known = any(proof.removed.values()) or not proof.is_clean
+    if was_known:
+        console.print(_table(proof))
     for note in proof.notes:
         errors.print(Text(note), soft_wrap=True)
     if proof.has_left:
@@ -118,8 +114,23 @@ def _print(proof: Proof, *, as_json: bool) -> None:
         where = ", ".join(proof.unshown)
         found = f"nothing was found again, but it is not shown to be gone from {where}: erase again, or see why"
         console.print(Text(found, "red"), soft_wrap=True)
-    else:
+    elif was_known:
         console.print("nothing is left")
+    else:
+        console.print(
+            f"nothing was known of {what}, and nothing is left in any place where it might lie", soft_wrap=True
+        )
+
+
+def _table(proof: Proof) -> Table:
+    table = Table(title="Erased, and looked for again", title_justify="left")
+    for name in ("where", "removed", "still there"):
+        table.add_column(name, justify="left" if name == "where" else "right")
+    for where in dict.fromkeys((*proof.removed, *proof.left)):
+        remaining = proof.left.get(where)
+        shown = Text("" if remaining is None else str(remaining), style="red" if remaining else "green")
+        table.add_row(where, str(proof.removed.get(where, 0)), shown)
+    return table
 
 
 def take_apart(memory: IdArgument, as_json: JsonOption = False) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from interfaces.local.broker import embedded_broker
 from schema.settings import Settings
 from stores.catalog import Changes, open_catalog
@@ -30,6 +32,19 @@ def test_an_erasure_says_that_it_is_not_shown_to_be_gone_from_a_file_of_the_brok
         kept.unlink()
         aside.rename(kept)
         assert "nothing is left" in home.say("forget-user", "vera", "--yes").stdout
+
+
+@pytest.mark.parametrize(("part", "named"), [((), "of vera"), (("--turn", "t-1"), "of turn t-1 of vera")])
+def test_of_somebody_of_whom_nothing_was_known_an_erasure_says_so_and_no_table(
+    tmp_path: Path, part: tuple[str, ...], named: str
+) -> None:
+    home = Home.at(tmp_path)
+    open_catalog(Settings(data_dir=home.data)).close()
+    with embedded_broker(home.environment()["AFTERTURN_BROKER_URL"], tmp_path / "broker"):
+        said = home.say("forget-user", "vera", *part, "--yes")
+    [line] = said.stdout.splitlines()
+    assert (said.returncode, f"nothing was known {named}" in line, "nothing is left" in line) == (0, True, True)
+    assert "refused when they arrive" in said.stderr
 
 
 def test_who_forgets_one_memory_is_told_where_its_turn_stays_and_until_when(
