@@ -44,6 +44,8 @@ from schema import (
     memory_id,
 )
 
+NEW_BESIDE: Final = "something new: what is known near it is about something else"
+NEAR_AND_UNTOLD: Final = "near something known, and its words do not tell whether it says the same"
 LATER: Final = "an earlier statement does not replace a later one"
 """Why a candidate is skipped that contradicts what was said after it."""
 NOT_SAID_TO_BE_SO: Final = "what nobody says is so does not take the place of what is known"
@@ -148,8 +150,8 @@ def decide(
         )
     unsure = [j for j in judged if j.verdict is SameFact.UNSURE]
     if unsure:
-        return _on_one(DecisionAction.CHECK, unsure[0], "similar, and the words do not tell")
-    reason = "nothing similar" if not judged else "similar memories say something else"
+        return _on_one(DecisionAction.CHECK, unsure[0], NEAR_AND_UNTOLD)
+    reason = "nothing similar" if not judged else NEW_BESIDE
     return Decision(action=DecisionAction.CREATE, reason=reason)
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from interfaces.cli.arguments import JsonOption, TenantOption
 from interfaces.cli.output import console, grid, print_json, short
+from interfaces.cli.seen import seen
 from recall.turn_story import Step, TurnStory, turn_stories
 from schema import AuditAction, Subject, utc_iso
 from schema.errors import BrokerFailed
@@ -102,7 +103,12 @@ def _line(step: Step) -> Text | None:
     return Text.assemble(
         (f"{word:12}", style),
         memory.summary,
-        (f" (Told again in {told_again_in[0]}; these are the words of today.)" if told_again_in else "", "dim"),
+        (
+            f" (It was said again in turn {told_again_in[0]}, and reads as it does since then.)"
+            if told_again_in
+            else "",
+            "dim",
+        ),
         (f" Before: {before}" if before else "", "dim"),
     )
 
@@ -146,7 +152,7 @@ def _tell(subject: Subject, story: TurnStory, *, as_json: bool) -> None:
     rows = {
         "said": words,
         "arrived": f"{utc_iso(entry.arrived_at)}, processed {lag:.1f} s later",
-        "seen in it": _words(entry.reasons) or "nothing",
+        "seen in it": seen(entry.reasons),
         "outcome": outcome_of(story),
     }
     title = f"turn {entry.turn_id} of {subject.subject_id} (tenant {subject.tenant_id})"

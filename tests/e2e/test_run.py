@@ -127,7 +127,9 @@ def test_a_first_run_tells_what_became_of_every_turn_in_the_order_of_time(first:
 def test_a_first_run_says_where_words_are_of_a_later_turn_and_tells_nothing_twice(first: Said) -> None:
     story = first.stdout.partition("What was said, and what became of it")[2].partition("What is known about")[0]
     words = " ".join(cell.strip() for line in story.splitlines() for cell in line.split("│")[3:4])
-    assert "spreadsheets are fine with them. (Told again in tom-07; these are the words of today.)" in words
+    assert (
+        "spreadsheets are fine with them. (It was said again in turn tom-07, and reads as it does since then.)" in words
+    )
     assert words.count("known       Maya is vegetarian") == 1
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from interfaces.http.pages.reasons import because, found_by
 from policies.decay import DecayState, Fate, fate
-from policies.dedup import decide
-from schema import AuditAction, AuditEntry, Fact, Policy, Status
+from policies.dedup import NEAR_AND_UNTOLD, Neighbour, decide
+from schema import AuditAction, AuditEntry, DecisionAction, Fact, Policy, Status
 from tests.unit.policies.builders import NOON, candidate, memory
 
 
@@ -55,6 +55,20 @@ def test_what_changed_is_named() -> None:
 def test_what_is_new_is_told_so() -> None:
     decision = decide(candidate(), [], [], Policy(), NOON)
     assert because(an_entry(decision.reason)) == "nothing like it was known"
+
+
+def test_what_is_new_beside_something_near_reads_as_new_and_not_as_a_conflict() -> None:
+    beside = Neighbour(memory("The user keeps bees in the garden."), 0.5)
+    decision = decide(candidate("The user plays the cello."), [beside], [], Policy(), NOON)
+    assert decision.action is DecisionAction.CREATE
+    assert decision.reason.startswith("something new")
+    assert because(an_entry(decision.reason)) == "nothing that was known says the same"
+
+
+def test_what_words_cannot_settle_is_told_so() -> None:
+    assert because(an_entry(NEAR_AND_UNTOLD)) == (
+        "it is like something that was known, and could not be told to be the same"
+    )
 
 
 def test_what_an_operator_wrote_stays_as_it_is() -> None:

@@ -6,16 +6,15 @@ import re
 from typing import Final
 
 from interfaces.http.pages.language import gettext, marked
+from policies.dedup import NEAR_AND_UNTOLD, NEW_BESIDE
 from schema import AdmissionAction, Asker, AuditEntry, Review
 
 _PLAIN: Final = {
     "nothing similar": marked("nothing like it was known"),
-    "similar memories say something else": marked("nothing that was known says the same"),
+    NEW_BESIDE: marked("nothing that was known says the same"),
     "the same fact": marked("it was said again"),
     "said again": marked("it was said again"),
-    "similar, and the words do not tell": marked(
-        "it is like something that was known, and could not be told to be the same"
-    ),
+    NEAR_AND_UNTOLD: marked("it is like something that was known, and could not be told to be the same"),
     "it says more than what is known, whose words its source may not change": (
         marked("it says more than what you said yourself")
     ),
