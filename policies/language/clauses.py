@@ -86,6 +86,8 @@ _MAY_BE_PAST: Final = ONLY_PAST | words("hurt quit hit split beat cut shut let s
 message: people say them of themselves once they have happened."""
 
 
+BETWEEN: Final = frozenset({"RB", "RBR", "RBS", ",", "UH"})
+"""Tags of words that may stand between a helper and its verb: "'d never been"."""
 _MOREOVER: Final = frozenset({"also", "still", "already"})
 """Words beside which "have" is no order, but has left its "I" out: "also have asthma"."""
 
@@ -168,6 +170,14 @@ def tense_at(parsed: Parsed, index: int) -> Tense:
             return tense
         verb = governor(parsed, parsed.tokens[verb].head)
     return Tense.NONE
+
+
+def is_had(parsed: Parsed, index: int) -> bool:
+    """Return whether a "'d" stands for "had": a participle or a form of the past stands behind it."""
+    if parsed.tokens[index].lower != "'d":
+        return False
+    behind = (token for token in parsed.tokens[index + 1 : index + 5] if token.tag not in BETWEEN)
+    return (after := next(behind, None)) is not None and after.tag in ("VBN", "VBD")
 
 
 def is_of_speaker(parsed: Parsed, index: int | None) -> bool:
@@ -343,6 +353,6 @@ def _mood(
         and not (tokens[head].lower == "have" and any(tokens[c].lower in _MOREOVER for c in children))
     ):
         return Mood.ORDER
-    if any(tokens[h].lower in _WISHES for h in helpers) or tokens[head].lower in _WISHES:
+    if any(tokens[h].lower in _WISHES and not is_had(parsed, h) for h in helpers) or tokens[head].lower in _WISHES:
         return Mood.WISHING
     return Mood.TELLING

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from policies.language.annotation import Note, offsets_of
-from policies.language.clauses import FIRST_PERSON, ONLY_PAST, SUBJECTS
+from policies.language.clauses import BETWEEN, FIRST_PERSON, ONLY_PAST, SUBJECTS, is_had
 from policies.language.inflection import inflected
 from policies.language.parse import Parsed, Token
 from policies.language.people import NAMELIKE, people_in
@@ -22,12 +22,13 @@ from schema.errors import AfterturnError
 _NEVER_INFLECTED: Final = words("can could will would shall should may might must 'll 'd ca wo ought better")
 _PAST_TOO: Final = words("hurt quit hit split beat cut put set let cost shut broke read")
 """Verbs that read alike in the present: people say them of themselves once they have happened."""
+_PARTICIPLES_TOO: Final = _PAST_TOO | words("come become overcome run rerun")
+"""Verbs of which the parser cannot tell the present from the participle: "I've worked hard and come a long way"."""
 _I: Final = {"i": "subject", "me": "object", "my": "possessive", "mine": "mine", "myself": "self"}
 _WE: Final = {"we": "subject", "us": "object", "our": "possessive", "ours": "mine", "ourselves": "self"}
 _LATER: Final = {"subject": "they", "object": "them", "possessive": "their", "mine": "theirs", "self": "themself"}
 _OTHERS: Final = frozenset({"they", "them", "their", "theirs", "themselves", "they're", "they've"})
 _FULL_STOPS: Final = frozenset({".", "!", "?", "...", ";"})
-_BETWEEN: Final = frozenset({"RB", "RBR", "RBS", ",", "UH"})
 _BESIDE_SUBJECT: Final = frozenset({"both", "all", "personally", "myself", "ourselves", "each", "n't"})
 _CLITICS: Final = frozenset({"'m", "'ve", "'d", "'ll", "'re"})
 
@@ -89,7 +90,7 @@ def _finite(tokens: tuple[Token, ...], subject: int) -> int | None:
         token = tokens[index]
         if token.dep != "advmod" and (token.tag in ("MD", "VBP", "VBD", "VBZ", "VB", "VBN") or token.lower in _CLITICS):
             return index
-        if token.tag not in _BETWEEN and token.dep != "advmod" and token.lower not in _BESIDE_SUBJECT:
+        if token.tag not in BETWEEN and token.dep != "advmod" and token.lower not in _BESIDE_SUBJECT:
             return None
     return None
 
@@ -265,8 +266,8 @@ class _Writer:
             return "has" if singular else "have"
         if lower == "'ll":
             return "will"
-        after = next((t for t in self.tokens[index + 1 : index + 4] if t.tag not in _BETWEEN), None)
-        return "had" if after is not None and (after.tag == "VBN" or after.lower == "better") else "would"
+        after = {token.lower for token in self.tokens[index + 1 : index + 3]}
+        return "had" if is_had(self.parsed, index) or "better" in after else "would"
 
     def _open_with_companions(self) -> int:
         """Tell a subject such as "my wife and I" at the very start; where to go on from."""
@@ -337,6 +338,7 @@ def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
     """Return the places of further present verbs that share the subject: "I love and bake"."""
     tokens = parsed.tokens
     head = tokens[finite].head if tokens[finite].dep in ("aux", "auxpass") else finite
+    is_perfect = head != finite and tokens[head].tag in ("VBN", "VBD") and _is_have(parsed, finite)
     verbs: list[int] = []
     frontier = [head]
     while frontier:
@@ -351,6 +353,10 @@ def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
             helpers = [c for c in own if tokens[c].dep in ("aux", "auxpass")]
             if helpers and tokens[helpers[0]].tag == "VBP":
                 verbs.append(helpers[0])
+            elif is_perfect and not helpers and tokens[child].lower in _PARTICIPLES_TOO:
+                raise UnsureError
+            elif is_perfect and not helpers and tokens[child].tag in ("VBP", "VB"):
+                verbs.append(child)
             elif not helpers and tokens[child].tag in ("VBP", "VB") and tokens[finite].tag in ("VBD", "MD"):
                 if tokens[finite].tag == "VBD" and tokens[child].lower not in _PAST_TOO:
                     raise UnsureError
@@ -359,3 +365,7 @@ def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
                     raise UnsureError
                 verbs.append(child)
     return verbs
+
+
+def _is_have(parsed: Parsed, index: int) -> bool:
+    return parsed.tokens[index].lower in ("have", "has", "'ve", "had") or is_had(parsed, index)
