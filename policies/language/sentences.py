@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from policies.privacy.quoted_text import own_words
 
@@ -34,6 +36,8 @@ _QUOTED = re.compile(
 """Words in quotation marks: "he said “I live in Rome”"."""
 _ENDS_QUOTED = re.compile(r"[.!?…]\W\s+[^\W\d_a-z]")
 """Where a quoted sentence ends and another begins: ".” T"."""
+_FULL_STOPS: Final = frozenset(".!?…")
+_OPENS_QUOTATION: Final = frozenset(":,")
 _DAY_AND_MONTH = re.compile(
     r"\b(?:on|by|until|till|am|bis|ab|vom|zum) (?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])$",
     re.IGNORECASE,
@@ -119,6 +123,25 @@ def without_quotes(prose: str) -> tuple[str, tuple[tuple[int, int], ...]]:
         pieces += (prose[at:start], " " * (end - start - 1), mark)
         at = end
     return "".join((*pieces, prose[at:])), spans
+
+
+def end_with_quotation(end: int, quotes: Iterable[tuple[int, int]], content: str) -> int:
+    """Return where a piece of a message ends that ends at `end` without its quotation: behind that. Its words are not
+    its speaker's, and without them nothing is told: "She told me: “I'm off”"."""
+    before = content[end - 1 : end]
+    behind = (stop for start, stop in quotes if end <= start and not content[end:start].strip())
+    if before in _FULL_STOPS or (stop := next(behind, None)) is None:
+        return end
+    return stop if before in _OPENS_QUOTATION or "\n" not in content[end:stop] else end
+
+
+def to_quote_end(span: tuple[int, int], quotes: Iterable[tuple[int, int]], content: str) -> tuple[int, int]:
+    """Return where another's words stand, which end with the quotation marks with which they begin."""
+    start, stop = span
+    for begin, end in quotes:
+        if start <= begin < stop:
+            return span if content[start:begin].strip() else (start, end)
+    return span
 
 
 def _bounded(text: str, start: int) -> Sentence | None:

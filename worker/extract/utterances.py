@@ -26,7 +26,16 @@ from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.reported_speech import announces_words, drafted_places, reported_places
 from policies.language.requests import is_request, told_apart
-from policies.language.sentences import MAX_SENTENCES, Sentence, prose_of, split_sentences, without_quotes, words
+from policies.language.sentences import (
+    MAX_SENTENCES,
+    Sentence,
+    end_with_quotation,
+    prose_of,
+    split_sentences,
+    to_quote_end,
+    without_quotes,
+    words,
+)
 from policies.language.spans import Span
 from policies.language.spelling import Spelt, spelt
 from schema import AdmissionAction, AdmittedTurn, Question, Turn
@@ -248,7 +257,7 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
     )
     if made_up is not None:
         unquoted = unquoted[: made_up.start()]
-    reported = [_to_quote_end(span, quotes, content) for span in reported_places(unquoted)]
+    reported = [to_quote_end(span, quotes, content) for span in reported_places(unquoted)]
     drafted = list(drafted_places(unquoted))
     number = -1
     for sentence in _glued(split_sentences(unquoted), unquoted, heard.language):
@@ -266,7 +275,8 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
                 continue
             if any(order.start < begins[index] and until <= order.end for order in orders):
                 continue
-            typed = content[piece.start : piece.start + len(piece.text)]
+            until = end_with_quotation(until, quotes, content)
+            typed = content[piece.start : until]
             spoken = language_of(piece.text, heard.language)
             others = any(start < until and piece.start < stop for start, stop in (*quotes, *reported, *drafted))
             repeats = (
@@ -283,15 +293,6 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
                 heard.asked, tuple(order for order in orders if begins[index] <= order.start < begins[index + 1]),
                 within_request, others, spoken, repeats_from=min(repeats, default=None),
             )  # fmt: skip
-
-
-def _to_quote_end(span: tuple[int, int], quotes: Iterable[tuple[int, int]], content: str) -> tuple[int, int]:
-    """Return where another's words stand, which end with the quotation marks with which they begin."""
-    start, stop = span
-    for begin, end in quotes:
-        if start <= begin < stop:
-            return span if content[start:begin].strip() else (start, end)
-    return span
 
 
 def _is_ordered(position: int, orders: Iterable[Order]) -> bool:
