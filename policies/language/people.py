@@ -30,6 +30,8 @@ _ANYONE: Final = words(
 KIN: Final = _SHE | _HE | _SEVERAL | _ANYONE
 NAMELIKE: Final = words("mum mom mam mummy mommy dad daddy grandma grandpa granny grandad nan nana gran")
 """Relatives who are named as if there were one of each."""
+_OTHER_KIN: Final = words("ex former late future step half great god foster")
+"""Words before a relative that make another one of them: "my ex wife", "my half-brother"."""
 _OWN_PEOPLE: Final = re.compile(
     rf"\W*(?:(?:and|but|so|also|oh|well),? )?(?:my|our) (?:[\w-]+ ){{0,2}}?(?:{'|'.join(sorted(KIN))})\b", re.IGNORECASE
 )
@@ -53,9 +55,10 @@ class Person:
 
     @property
     def gender(self) -> str:
-        if self.noun in _SEVERAL:
+        kin = next((part for part in re.split("[ -]", self.noun or "") if part in KIN), self.noun)
+        if kin in _SEVERAL:
             return "they"
-        return "she" if self.noun in _SHE else "he" if self.noun in _HE else ""
+        return "she" if kin in _SHE else "he" if kin in _HE else ""
 
     def told_of(self, name: str) -> str:
         """Return how they are named in what is told of the user of that name: "Maya's brother Tom"."""
@@ -122,6 +125,8 @@ def _relative(parsed: Parsed, index: int) -> Person | None:
     end = index + 1
     while end + 1 < len(tokens) and tokens[end].text == "-" and tokens[end + 1].lower in ("in", "law", "to", "be"):
         end += 2
+    noun += parsed.text_of(range(index + 1, end)).lower()
+    former = [token.lower for token in tokens[begin:index] if token.lower in _OTHER_KIN]
     name_at = end + 1 if end < len(tokens) and tokens[end].text == "," else end
     name = None
     stop = name_at
@@ -135,6 +140,7 @@ def _relative(parsed: Parsed, index: int) -> Person | None:
     mine = tokens[begin].lower in ("my", "our") or noun in NAMELIKE
     first = begin + 1 if tokens[begin].lower in ("my", "our", "the") else begin
     phrase = parsed.text_of(range(first, end))
+    noun = " ".join([*former, noun])
     return Person(index, begin, end, noun, name, mine, tokens[index].dep in SUBJECTS, phrase)
 
 
