@@ -359,7 +359,8 @@ def _facts(statement: Statement, parses: Parses, text: str, name: str) -> tuple[
     if statement.is_of_others:
         return ()
     heard = as_heard_from(statement.last.turn.source, [parsed for _, parsed in parses], name)
-    return facts_of(heard, answered=statement.manner == "answer")
+    laughed = any(utterance.laughed for utterance, _ in parses)
+    return facts_of(heard, answered=statement.manner == "answer", laughed=laughed)
 
 
 def _entities(parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> tuple[Entity, ...]:

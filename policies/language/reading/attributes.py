@@ -6,7 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from policies.language.clauses import SUBJECTS, Clause, Mood, Tense, clause_of, clauses, is_of_speaker
+from policies.language.clauses import (
+    SUBJECTS,
+    Clause,
+    Mood,
+    Tense,
+    clause_of,
+    clauses,
+    is_had,
+    is_of_speaker,
+    main_clauses,
+)
 from policies.language.parse import Parsed
 from policies.language.people import KIN, Person, people_in
 from policies.language.reading.forms import along, is_denied, noun_phrase, values_of, verbs_of
@@ -84,8 +94,12 @@ def _is_told(parsed: Parsed, clause: Clause) -> bool:
     head = tokens[clause.head]
     if clause.mood is not Mood.TELLING or clause.subject is None:
         return False
-    below = [tokens[child].lower for child in parsed.children(clause.head)]
-    if any(lower in _UNSURE for lower in below if lower != "about") or head.dep in ("acl", "csubj"):
+    children = parsed.children(clause.head)
+    below = [tokens[child].lower for child in children]
+    if any(parsed.tokens[c].lower in _UNSURE - {"about"} and not is_had(parsed, c) for c in children) or head.dep in (
+        "acl",
+        "csubj",
+    ):
         return False
     if head.dep == "relcl":
         return _is_added(parsed, clause)
@@ -290,12 +304,21 @@ def _by_company(parsed: Parsed, clause: Clause, collected: _Found) -> None:
             collected.add(USER, row, value_at(parsed, begin, row.value) or "")
         if verb in row.doers and mine is not None and clause.tense in _DONE:
             collected.add(USER, row, value_at(parsed, begin, row.value) or "")
-        if tokens[subject].lower in row.callers and verb in forms_of("call"):
+        if tokens[subject].lower in row.callers and verb in forms_of("call") and _is_unopposed(parsed, clause):
             at = next((i + 1 for i in range(clause.head, len(tokens)) if tokens[i].lower == "me"), len(tokens))
             collected.add(USER, row, value_at(parsed, at, row.value) or "")
         if tokens[subject].lower in row.seen and verb in _PLACED:
             matched = along(parsed, clause.head + 1, row, ("appointment", "to", "@"))
             collected.add(USER, row, matched[0] if matched else "", noun=tokens[subject].lower)
+
+
+def _is_unopposed(parsed: Parsed, clause: Clause) -> bool:
+    """Return whether what others do is told for itself, and neither hangs on what is felt about it nor is spoken
+    against: not "I hate that everyone calls me Tommy"."""
+    tokens = parsed.tokens
+    stands = clause.head in {top.head for top in main_clauses(parsed)} and not clause.negated
+    behind = {token.lower for token in tokens[clause.head :]}
+    return stands and "but" not in behind and not any(token.lower in _OPPOSES for token in tokens)
 
 
 def _then(parsed: Parsed, clause: Clause, collected: _Found) -> None:
@@ -328,6 +351,7 @@ def _key(noun: str) -> str:
     return _SAME_THING.get(key, key)
 
 
+_OPPOSES: Final = words("though although however despite hate dislike")
 _IS: Final = words("is are 's s was be been has now named called still currently probably definitely the a")
 _FORMER: Final = words("first ex former late old")
 _ANOTHER: Final = _FORMER | words(

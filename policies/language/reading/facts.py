@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from policies.language.clauses import SUBJECTS, Clause, Mood, clause_of, is_of_speaker, is_verb, main_clauses
+from policies.language.clauses import SUBJECTS, Clause, Mood, clause_of, is_had, is_of_speaker, is_verb, main_clauses
 from policies.language.inflection import inflected
 from policies.language.parse import Parsed, Token
 from policies.language.people import KIN, Person, people_in
+from policies.language.reading.asserted import denial_of, is_left_open, is_within_what_holds, tells_a_fact
 from policies.language.reading.attributes import USER, attribute_facts, entity_of
 from policies.language.reading.titles import with_whole_titles
+from policies.language.reading.values import corrects_itself
 from policies.language.sentences import words
 from policies.language.wording import stem
 from schema import Fact
@@ -33,7 +35,7 @@ _EDGE: Final = re.compile(r"^[^\w$€£]+|[^\w$€£%]+$")
 """Marks around a name: "Leo," """
 _EMPTY: Final = words(
     "it that this them there so one ones what which who whom something anything everything lot lots bit always never "
-    "often still also just now then again"
+    "often still also just now then again nobody none nothing noone anybody anyone everybody everyone somebody someone"
 )
 _TIMES: Final = words(
     "minute minutes hour hours day days week weeks weekend month months year years fortnight today tomorrow yesterday "
@@ -55,6 +57,9 @@ _LIGHT: Final = words(
 """Verbs that say with their object what is done: "had lunch with" Mia."""
 _MAKERS: Final = frozenset({"by"})
 _PLACES: Final = frozenset({"GPE", "LOC", "FAC"})
+_IS: Final = words("is 's are 're am 'm was were be")
+_WHERE_OR_WHEN: Final = words("in at near by until before after since during")
+"""Prepositions with which a bare "is" says where or when something is, and no more: "is at" Christmas."""
 _NAMING: Final = _PLACES | {"PERSON", "ORG", "PRODUCT", "WORK_OF_ART", "EVENT"}
 _MINE: Final = frozenset({"my", "our"})
 _RELATIVE: Final = frozenset({"who", "that", "which"})
@@ -72,13 +77,15 @@ _MOST: Final = 12
 """How many facts one memory has at most."""
 
 
-def facts_of(sentences: Sequence[Parsed], *, answered: bool = False) -> tuple[Fact, ...]:
+def facts_of(sentences: Sequence[Parsed], *, answered: bool = False, laughed: bool = False) -> tuple[Fact, ...]:
     """Return the facts of which somebody has one value at a time, and who else does what. What is only `answered` sets
-    no such value: the question may have been about anybody."""
+    no such value: the question may have been about anybody. What is `laughed` at gives nothing else: it may be no more
+    than a picture."""
     sentences = [with_whole_titles(parsed) for parsed in sentences]
     facts = [] if answered else [fact for parsed in sentences for fact in attribute_facts(parsed)]
     valued = {fact.entity for fact in facts}
-    further = (fact for parsed in sentences for fact in triples_of(parsed) if fact.entity not in valued)
+    told = () if laughed else [parsed for parsed in sentences if not corrects_itself(parsed)]
+    further = (fact for parsed in told for fact in triples_of(parsed) if fact.entity not in valued)
     return tuple(dict.fromkeys((*facts, *further)))[:_MOST]
 
 
@@ -92,7 +99,7 @@ def triples_of(parsed: Parsed) -> tuple[Fact, ...]:
     people = people_in(parsed)
     facts: dict[Fact, None] = {}
     clauses = [clause for clause in _told_clauses(parsed) if clause.mood in (Mood.TELLING, Mood.WISHING)]
-    for clause in clauses:
+    for clause in (clause for clause in clauses if tells_a_fact(parsed, clause)):
         entity, verb = _entity(parsed, clause, people), _verb(parsed, clause.head)
         taken = _taken(parsed, clause.head, entity, verb, people) if entity and verb else []
         facts.update(dict.fromkeys(taken))
@@ -158,6 +165,8 @@ def _links(parsed: Parsed, people: Sequence[Person]) -> Iterator[Fact]:
     tokens = parsed.tokens
     for index, token in enumerate(tokens):
         head = token.head
+        if not is_within_what_holds(parsed, index):
+            continue
         yield from _named_within(parsed, index, people)
         if token.dep == "appos" and token.tag == "NNP" and _is_place(parsed, index) and _is_place(parsed, head):
             yield from _fact(_named(parsed, head, people), "is in", _named(parsed, index, people))
@@ -192,8 +201,12 @@ def _named_within(parsed: Parsed, index: int, people: Sequence[Person]) -> Itera
             yield from _fact(thing, "is of", text)
 
 
-def _is_place(parsed: Parsed, index: int) -> bool:
-    return any(name.label in _PLACES and name.start <= index < name.end for name in parsed.names)
+def _is_place(parsed: Parsed, index: int, labels: frozenset[str] = _PLACES) -> bool:
+    return any(name.label in labels and name.start <= index < name.end for name in parsed.names)
+
+
+def _is_place_or_time(parsed: Parsed, index: int) -> bool:
+    return _is_place(parsed, index, _PLACES | {"DATE", "TIME"})
 
 
 def _name_of(parsed: Parsed, index: int) -> int | None:
@@ -236,7 +249,9 @@ def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[P
         token = tokens[child]
         if token.dep in ("prep", "agent"):
             for index, lead in _objects(parsed, child, token.lower):
-                if lead != "for" and _is_of_the_moment(parsed, index):
+                if (lead != "for" and _is_of_the_moment(parsed, index)) or (
+                    tokens[head].lower in _IS and lead in _WHERE_OR_WHEN and _is_place_or_time(parsed, index)
+                ):
                     continue
                 if made and lead in _MAKERS and token.dep == "prep" and tokens[index].tag == "NNP":
                     facts += _fact(made, f"is {lead}", _named(parsed, index, people))
@@ -254,7 +269,9 @@ def _taken(parsed: Parsed, head: int, entity: str, verb: str, people: Sequence[P
         further = (
             _retold(parsed, parsed.subtree(child))
             for child in after
-            if tokens[child].dep in _FURTHER and not _is_of_the_moment(parsed, child)
+            if tokens[child].dep in _FURTHER
+            and not _is_of_the_moment(parsed, child)
+            and not (tokens[child].dep == "ccomp" and is_left_open(parsed, head))
         )
         facts = [fact for text in further if text.lower() not in _EMPTY for fact in _fact(entity, verb, text)]
     return facts
@@ -324,16 +341,18 @@ def _verb(parsed: Parsed, root: int) -> str:
         return ""
     verb_words: list[str] = []
     below = parsed.children(root)
-    negated = any(tokens[child].dep == "neg" and child < root + 2 for child in below)
+    denial = denial_of(parsed, root)
     for child in below:
         if child < root and tokens[child].dep in ("aux", "auxpass"):
-            word = _BASES.get(tokens[child].lower, tokens[child].lower)
+            word = "had" if is_had(parsed, child) else _BASES.get(tokens[child].lower, tokens[child].lower)
             verb_words.append(inflected(word) if word in ("have", "do") and not verb_words else word)
     main = _BASES.get(tokens[root].lower, tokens[root].lower)
     if not verb_words and tokens[root].tag in ("VBP", "VB") and main not in ("is", "has", "can", "will"):
         main = inflected(main)
-    if negated:
-        verb_words = [*verb_words, "not", main] if verb_words else [main, "not"] if main == "is" else ["not", main]
-    else:
-        verb_words.append(main)
+    if denial == "no longer" and verb_words == ["does"]:
+        verb_words, main = [], inflected(main)
+    is_first = bool(verb_words) or main in ("is", "was")
+    verb_words.append(main)
+    if denial:
+        verb_words.insert(1 if is_first else 0, denial)
     return " ".join([*verb_words, *(tokens[child].lower for child in below if tokens[child].dep == "prt")])[:100]

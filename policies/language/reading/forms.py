@@ -11,7 +11,7 @@ from policies.language.reading.values import value_at
 from policies.language.sentences import words
 from policies.language.statement_forms import Form, Stated, forms_of
 
-_ANY_MORE: Final = (("any", "more"), ("anymore",))
+_ANY_MORE: Final = (("any", "more"), ("any", "longer"), ("anymore",))
 _DENIALS: Final = (*_ANY_MORE, ("no", "longer"), ("not",), ("n't",), ("never",), ("nt",))
 _LONGEST_DENIAL: Final = max(map(len, _DENIALS))
 """Words."""

@@ -37,10 +37,18 @@ _NUMBER: Final = re.compile(
 """An age: "34", "fifty-two"."""
 _YEARS: Final = words("years year yrs yr old")
 _AFTER_AGE: Final = words(
-    "now today yesterday last this on in and but . , ! ; in soon already next years year yrs yr - so"
+    "now today yesterday last since this on in and but . , ! ; in soon already next years year yrs yr - so"
 )
 _UNITS: Final = words("cm m feet ft foot kg kilos kilo lbs lb pounds stone metres meters")
 _MONEY_TAIL: Final = words("a per year month week hour annually k dollars euros pounds usd eur gbp")
+_MARKS: Final = frozenset([",", "-", "–", "—", "...", "…", "(", ";"])
+_PLAINLY: Final = words("nope wait sorry mean meant rather scratch correction oops")
+_CORRECTS: Final = _PLAINLY | {"no", "actually", "make"}
+"""Words with which one puts right what one has just said."""
+_BESIDE: Final = words("i or that it hang on")
+"""Words that stand beside those: "or rather", "scratch that"."""
+_FARTHEST_CORRECTION: Final = 8
+"""Words behind the beginning of a value."""
 _END: Final = words(
     "and but with at for in on near because who which that now since so by from these this again though too as when "
     "where anymore any , . ; : ! ? ( - –"
@@ -48,7 +56,43 @@ _END: Final = words(
 
 
 def value_at(parsed: Parsed, index: int, kind: str) -> str | None:
-    """Return the value of a type that begins at a place, or after its determiners; None where there is none."""
+    """Return the value of a type that begins at a place, or after its determiners; None where there is none. Where it
+    is put right at once, that is what it is put right to: "I'm 43, no wait, 44"."""
+    first = _value_at(parsed, index, kind)
+    behind = _behind_correction(parsed, index) if first is not None else None
+    return first if behind is None else value_at(parsed, behind, kind) or first
+
+
+def corrects_itself(parsed: Parsed) -> bool:
+    """Return whether a sentence puts right what it has just said: "two, no, three cats"."""
+    lowers = [token.lower for token in parsed.tokens]
+    for at in range(1, len(lowers)):
+        opens = lowers[at + 1 : _skip(lowers, at + 1)] if lowers[at] in _MARKS else []
+        if not _PLAINLY.isdisjoint(opens) or (opens[:1] == ["no"] and len(opens) > 1):
+            return True
+    return False
+
+
+def _behind_correction(parsed: Parsed, index: int) -> int | None:
+    """Return where a correction goes on that begins within the clause at a place, behind a mark and behind the
+    preposition that it repeats."""
+    lowers = [token.lower for token in parsed.tokens]
+    for at in range(index + 1, min(index + _FARTHEST_CORRECTION, len(lowers))):
+        end = _skip(lowers, at + 1) if lowers[at] in _MARKS else at
+        if end > at + 1 and not _CORRECTS.isdisjoint(lowers[at + 1 : end]):
+            return end + 1 if lowers[end : end + 1] == lowers[index - 1 : index] else end
+    return None
+
+
+def _skip(lowers: list[str], at: int) -> int:
+    """Return the place behind words that only open a correction."""
+    begin = at
+    while at < len(lowers) and (lowers[at] in _CORRECTS | _BESIDE or (lowers[at] in _MARKS and at > begin)):
+        at += 1
+    return at
+
+
+def _value_at(parsed: Parsed, index: int, kind: str) -> str | None:
     tokens = parsed.tokens
     begin = index
     while begin < len(tokens) and (
