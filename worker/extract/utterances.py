@@ -68,9 +68,8 @@ _MADE_UP: Final = re.compile(
     r"let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
     rf"let['’]s pretend|{_TELLS_OF_PRETENDING}pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
     r"suppose (?:i|my|that|you|we)|(?<!no longer )(?<!not )hypothetical(?:ly)?|once upon a time|"
-    r"you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?"
-    r"(?:pirate|character|wizard|detective|therapist|coach|interviewer|teacher|chef|expert|poet|king|queen|robot|"
-    r"narrator|dm|dungeon))\b",
+    r"you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?(?:pirate|character|wizard|detective|therapist|coach|interviewer|"
+    r"teacher|chef|expert|poet|king|queen|robot|narrator|dm|dungeon))\b",
     re.IGNORECASE,
 )
 """Where make-believe begins: "let's pretend". Nothing after it in the message is told of anybody."""
