@@ -12,7 +12,7 @@ from typing import Final
 from policies.language.attributes import ATTRIBUTES
 from policies.language.life_topics import LIFE_TOPICS
 from policies.language.wording import Wording, content, contents, read
-from policies.pieces import is_fragment, told_together
+from policies.pieces import is_fragment, names_nobody, told_together
 from policies.privacy.sensitive import is_of, kind_called
 from policies.wish_words import SPOKEN_WORD, idle_in, life_topics_meant, names_nothing
 from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
@@ -168,17 +168,19 @@ def _said_then(request: ForgetRequest, items: Sequence[Known], policy: Policy, n
 
 
 def left_of(item: Known, request: ForgetRequest, policy: Policy, name: str) -> str | None:
-    """Return what a memory says without the pieces that a request means, None where nothing or all is left."""
+    """Return what a memory says without the pieces that a request means, None where nothing or all is left, or
+    only half a thought."""
     pieces = item.pieces
     if len(pieces) < 2 or request.scope == "all" or request.known:
         return None
     wanted = _Wanted.of(request, name)
     meant: list[bool] = []
     for piece in pieces:
-        of_it = bool(meant) and meant[-1] and _LEANS_ON_IT.match(piece.memory.summary) is not None
-        meant.append(of_it or wanted.means_piece(piece, policy, name))
+        summary = piece.memory.summary
+        leans = _LEANS_ON_IT.match(summary) is not None or names_nobody(summary, name)
+        meant.append((leans and meant[-1:] == [True]) or wanted.means_piece(piece, policy, name))
     rest = [piece for piece, sure in zip(pieces, meant, strict=True) if not sure and wanted.may_stay(piece, name)]
-    if not any(meant) or not rest:
+    if not any(meant) or all(names_nobody(piece.memory.summary, name) for piece in rest):
         return None
     return told_together([piece.memory.summary for piece in rest], name)
 

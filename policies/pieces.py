@@ -15,6 +15,14 @@ _PIECES: Final = re.compile(
 )
 """Where a summary that tells several things may be cut: between clauses with a subject of their own,
 as in "Maya swims and her son dives"."""
+_NAMED_BEFORE: Final = re.compile(
+    r"(?i:he|she|it|(?:that|this|those|these)(?= (?:is|was|are|were|has|had)\b|['’]s\b))\b"
+    r"|(?i:i|we|you|they)(?:['’][a-z]+)? +(?:[a-z'’]+ +){0,2}?"
+    r"(?:him|it|them|her(?= *(?:\Z|[^\w\s]|(?:for|to|in|on|since)\b)))\b"
+)
+"""A clause of which only another one names whom or what it tells of: "We'd had him for fourteen years"."""
+_OTHERS: Final = re.compile(r"they\b", re.IGNORECASE)
+"""Others whom somebody named before: in a quotation "they" are not the speaker."""
 _QUOTATION: Final = re.compile(r'(?P<who>[^:"]{1,80}): "(?P<words>[^"]*)"\.?')
 """A summary in the user's own words: `Maya: "Off to the dentist."`."""
 _COMMAS: Final = re.compile(r"[,;] +| +[–—-] +")
@@ -55,6 +63,15 @@ def _fragments(text: str, joints: re.Pattern[str]) -> list[str]:
 def is_fragment(piece: str) -> bool:
     """Return whether a piece is no clause that could stand alone, or the speaker's own words."""
     return piece[:1].islower() or _QUOTATION.fullmatch(piece) is not None
+
+
+def names_nobody(piece: str, name: str) -> bool:
+    """Return whether a piece tells of somebody or something that it does not name, so that it means nothing without
+    another one; `name` is what the user is called, which needs no naming."""
+    quotation = _QUOTATION.fullmatch(piece)
+    text = quotation["words"] if quotation else piece
+    text = f"I{text[len(name) :]}" if name and text.startswith(f"{name} ") else text
+    return bool(_NAMED_BEFORE.match(text) or (quotation and _OTHERS.match(text)))
 
 
 def told_together(pieces: Sequence[str], name: str) -> str:

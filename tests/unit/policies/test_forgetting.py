@@ -89,6 +89,40 @@ def test_what_leans_on_what_is_forgotten_goes_with_it() -> None:
     assert left_of(all_three, wish("Malin"), POLICY, "Maya") == "Maya has a cat."
 
 
+@pytest.mark.parametrize(
+    "half",
+    [
+        "We'd had him for fourteen years.",
+        "Maya found him in the garden.",
+        'Maya: "I loved her to bits"',
+        "It was a hard winter.",
+        'Maya: "They buried him at the lake"',
+    ],
+)
+@pytest.mark.parametrize("is_first", [False, True])
+def test_half_a_thought_is_not_what_is_left(half: str, is_first: bool) -> None:
+    died = "Maya's dog Rex died."
+    pieces = (known(half), known(died)) if is_first else (known(died), known(half))
+    both = Known(memory(summary=f"{pieces[0].memory.summary} {pieces[1].memory.summary}"), 0.4, {}, pieces)
+    assert left_of(both, wish("my dog Rex"), POLICY, "Maya") is None
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "We moved to Turku in 2019.",
+        "Maya taught her son chess.",
+        "Maya gave Ana her keys.",
+        "This spring Maya ran 10 km.",
+    ],
+)
+def test_what_names_whom_it_tells_of_is_left(whole: str) -> None:
+    both = Known(
+        memory(summary=f"{whole} Maya's dog Rex died."), 0.4, {}, (known(whole), known("Maya's dog Rex died."))
+    )
+    assert left_of(both, wish("my dog Rex"), POLICY, "Maya") == whole
+
+
 def test_nothing_is_left_of_a_memory_that_tells_one_thing() -> None:
     assert pieces_of("Maya earns 84k and 5% of the sales.") == ("Maya earns 84k and 5% of the sales.",)
     assert left_of(known("Maya earns 84k."), wish("my salary"), POLICY, "Maya") is None
