@@ -68,7 +68,7 @@ def forget(
         draft.load(family(context.catalog, draft.subject, [memory.id for memory in sure]).values())
         narrowed = _narrowed(sure, request, draft, context)
         rests = _rests([items[index] for index in meant.surely], request, draft, context)
-        aftermath = remove(narrowed, draft, context, _ASKED)
+        aftermath = remove(narrowed, draft, context, _ASKED, staying=[rest for rest, _ in rests])
         for id_ in aftermath.held:
             draft.audit_refusal(AuditAction.REFUSED, request.turn_id, _UNDER_LEGAL_HOLD, memory_id=id_)
         if aftermath.held:
@@ -126,8 +126,7 @@ def _looked_through(
 def _rests(
     meant: Sequence[Known], request: ForgetRequest, draft: Draft, context: MemoryContext
 ) -> list[tuple[Memory, Vector]]:
-    """Return what is left of the active memories that say more than what is meant, each as a memory of its own, which
-    does not lead back to the turn in which all was said."""
+    """Return what is left of the active memories that say more than what is meant, each as a memory of its own."""
     rests = []
     for item in meant:
         memory = item.memory
@@ -155,7 +154,6 @@ def _alone(memory: Memory, summary: str, draft: Draft) -> Memory:
             ),
             "attachments": (),
             "tags": (),
-            "source_turn_ids": (),
             "created_at": draft.now,
             "updated_at": draft.now,
             "supersedes": (),

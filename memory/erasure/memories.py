@@ -92,11 +92,13 @@ def _of_turns_to_come(deleted: Iterable[Memory], now: datetime) -> list[Tombston
     return [Tombstone(Scope.TURN, turn_id, now) for memory in noted for turn_id in memory.source_turn_ids]
 
 
-def remove(memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reason: str) -> Aftermath:
+def remove(
+    memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reason: str, *, staying: Sequence[Memory] = ()
+) -> Aftermath:
     """Remove memories on a draft, unless any that would go, or be told otherwise, is under legal hold.
 
     A consolidated memory goes with what it was made of; one that was made of a removed memory is told without it. A
-    pattern that a removed episode was a part of goes too.
+    pattern that a removed episode was a part of goes too. `staying` are memories that will be made of what goes.
 
     Raises:
         NotFound: the subject has no such memory.
@@ -108,7 +110,7 @@ def remove(memory_ids: Collection[uuid.UUID], draft: Draft, stores: Stores, reas
     draft.load(patterns.values())
     aftermath = without({*memory_ids, *patterns}, draft.current, draft.now, stores.policy)
     if not aftermath.held:
-        for turn in reduced_turns(draft.subject, aftermath.deleted, stores.catalog):
+        for turn in reduced_turns(draft.subject, aftermath.deleted, stores.catalog, staying):
             draft.reduced[turn.turn_id] = turn
         for memory in aftermath.deleted:
             draft.delete(memory, reason)

@@ -9,15 +9,17 @@ from schema import Memory, Subject, Turn
 from stores.catalog import Catalog
 
 
-def reduced_turns(subject: Subject, deleted: Sequence[Memory], catalog: Catalog) -> list[Turn]:
-    """Return the raw turns that some of the deleted memories came of, and others too, without what only those tell.
-    Those of a memory under legal hold stay as they were said."""
+def reduced_turns(
+    subject: Subject, deleted: Sequence[Memory], catalog: Catalog, made: Sequence[Memory] = ()
+) -> list[Turn]:
+    """Return the raw turns that some of the deleted memories came of, and others too, without what only those tell;
+    `made` are of the others, and not in the catalog yet. Those of a memory under legal hold stay as they were said."""
     turn_ids = sorted({turn_id for memory in deleted for turn_id in memory.source_turn_ids})
     gone = {memory.id for memory in deleted}
     others = catalog.memories(subject, [id_ for id_ in catalog.erasures.made_of(subject, turn_ids) if id_ not in gone])
     reduced = []
     for turn in catalog.sources(subject, turn_ids):
-        staying = [memory for memory in others.values() if turn.turn_id in memory.source_turn_ids]
+        staying = [memory for memory in (*others.values(), *made) if turn.turn_id in memory.source_turn_ids]
         summaries = [memory.summary for memory in staying]
         erased = [memory.summary for memory in deleted if turn.turn_id in memory.source_turn_ids]
         if summaries and not any(memory.legal_hold for memory in staying):
