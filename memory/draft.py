@@ -21,7 +21,6 @@ from policies.limits import UNBOUNDED, Room, Scope
 from schema import (
     AuditAction,
     AuditEntry,
-    Candidate,
     Event,
     EventName,
     Memory,
@@ -38,6 +37,8 @@ from stores.catalog import Changes
 from stores.index.base import Vector
 
 OVER_QUOTA: Final = "over the quota of"
+REVIEW: Final = "review"
+"""The detail of a line of the audit that names what waits for a person."""
 _HELD: Final = frozenset(set(Status) - {Status.SUPERSEDED})
 """The statuses that count against a quota of memories."""
 
@@ -81,7 +82,9 @@ class Draft:
     room: Room = UNBOUNDED
     """The room that quotas left when the draft was begun."""
     forgot: set[str] = field(default_factory=set)
-    """The ids of the turns of which only a reading beside what is known found that they ask to forget something."""
+    """The ids of the turns that had something erased, as they asked."""
+    hid: set[str] = field(default_factory=set)
+    """The ids of the turns that may have wished something forgotten, which is hidden until a person decides."""
     over_quota: set[str] = field(default_factory=set)
     """The ids of the turns of which a quota kept a memory out."""
 
@@ -236,8 +239,10 @@ class Draft:
         self.emit(EventName.ERROR, {"turn_id": turn_id, "code": "quota", "message": message, "scope": scope})
 
     def queue_review(self, review: Review) -> None:
-        """Have a person decide on a candidate."""
-        self.audit.append(self._entry(AuditAction.QUARANTINED, review.reason, turn_id=_turn_of(review.candidate)))
+        """Have a person decide on a candidate, or on what may be forgotten; the audit's line names the review."""
+        line = self._entry(AuditAction.QUARANTINED, review.reason, turn_id=review.said_in)
+        line.details[REVIEW] = str(review.id)
+        self.audit.append(line)
         self.reviews.append(review)
 
     def close_review(
@@ -251,9 +256,7 @@ class Draft:
         became = {"id": str(id_)} if id_ else {}
         # Behind what drops all that was told of it before.
         self.emit(EventName.REVIEW_DECIDED, {"review": str(review.id), "status": status.value, **became})
-        line = self._entry(
-            AuditAction(status.value), reason or review.reason, memory_id=id_, turn_id=_turn_of(review.candidate)
-        )
+        line = self._entry(AuditAction(status.value), reason or review.reason, memory_id=id_, turn_id=review.said_in)
         self.audit.append(line)
 
     def withdraw_review(self, review: Review, reason: str) -> None:
@@ -263,7 +266,7 @@ class Draft:
         else:
             self.withdrawn.append(review.id)
             self._announce_dropped(review)
-        self.audit.append(self._entry(AuditAction.DELETED, reason, turn_id=_turn_of(review.candidate)))
+        self.audit.append(self._entry(AuditAction.DELETED, reason, turn_id=review.said_in))
 
     def set_preference(self, preference: Preference, turn_id: str, reason: str) -> None:
         """Note what the subject wants of their memory from now on."""
@@ -352,7 +355,3 @@ class Draft:
 
     def _event(self, name: EventName, payload: dict[str, Any]) -> Event:
         return Event(name=name, **self.subject.model_dump(), at=self.now, payload=payload)
-
-
-def _turn_of(candidate: Candidate | None) -> str | None:
-    return candidate.turn_id if candidate else None

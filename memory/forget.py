@@ -12,6 +12,8 @@ from memory.context import MemoryContext
 from memory.draft import Draft
 from memory.erasure.memories import family, remove
 from memory.indexing import indexed_vectors
+from memory.screening import masked_text
+from memory.third_parties import text_without_others
 from policies.forgetting import Known, Meant, Shares, left_of, meant_by
 from policies.language.attributes import attribute_shares
 from policies.language.heads import EMBEDDER
@@ -19,7 +21,7 @@ from policies.language.life_topic_head import life_topic_chances
 from policies.language.wording import READ_AS, called
 from policies.pieces import pieces_of
 from policies.wish_words import life_topics_meant
-from schema import AuditAction, EventName, ForgetRequest, Memory, Review, Status
+from schema import MAX_SUMMARY_CHARS, AuditAction, EventName, ForgetRequest, Memory, Review, Status
 from stores.index.base import Vector
 
 FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
@@ -56,13 +58,13 @@ def forget(
     """
     memories, items, meant = _looked_through(request, vector, draft, context, conversation_id)
     beside = _rests([items[index] for index in meant.perhaps], request, draft, context)
-    done = _hide([memories[index] for index in meant.perhaps], request, draft, conversation_id)
+    hid = _hide([memories[index] for index in meant.perhaps], request, draft, context, conversation_id)
     for rest, rest_vector in beside:
         draft.create(rest, rest_vector, _REST)
+    if hid:
+        draft.hid.add(request.turn_id)
     if request.only_as_read:
-        if done:
-            draft.forgot.add(request.turn_id)
-        return done
+        return hid
     sure = [memories[index] for index in meant.surely]
     if sure:
         draft.load(family(context.catalog, draft.subject, [memory.id for memory in sure]).values())
@@ -72,14 +74,16 @@ def forget(
         for id_ in aftermath.held:
             draft.audit_refusal(AuditAction.REFUSED, request.turn_id, _UNDER_LEGAL_HOLD, memory_id=id_)
         if aftermath.held:
-            return done
+            return hid
         for rest, rest_vector in rests:
             draft.create(rest, rest_vector, _REST)
-    done = _withdraw(request, draft, context) or done or bool(sure)
-    if not done:
+    if _withdraw(request, draft, context) or sure:
+        draft.forgot.add(request.turn_id)
+        return True
+    if not hid:
         payload = {"turn_id": request.turn_id, "code": NOTHING_TO_FORGET, "message": _NOTHING}
         draft.emit(EventName.ERROR, payload)
-    return done
+    return hid
 
 
 def hide_meant(
@@ -254,7 +258,13 @@ def _read(items: Sequence[Known], request: ForgetRequest, draft: Draft, context:
     return found
 
 
-def _hide(memories: Collection[Memory], request: ForgetRequest, draft: Draft, conversation_id: str | None) -> bool:
+def _hide(
+    memories: Collection[Memory],
+    request: ForgetRequest,
+    draft: Draft,
+    context: MemoryContext,
+    conversation_id: str | None,
+) -> bool:
     """Archive what may be meant and ask a person: it is not told any more, and nothing is lost. Returns whether
     anything was."""
     shown = [memory for memory in memories if memory.status is Status.ACTIVE]
@@ -268,9 +278,17 @@ def _hide(memories: Collection[Memory], request: ForgetRequest, draft: Draft, co
             policy_version=draft.policy_version,
             opened_at=draft.now,
             conversation_id=conversation_id,
+            wish=_wish_kept(request, draft, context),
         )
         draft.queue_review(review)
     return bool(shown)
+
+
+def _wish_kept(request: ForgetRequest, draft: Draft, context: MemoryContext) -> str | None:
+    """Return the words of a wish as a person who decides may be shown them, None where none of them may be kept."""
+    own = [name for name in (draft.name, draft.subject.subject_id) if name]
+    words = masked_text(request.said or request.what, context.policy)
+    return text_without_others(words, own, context.policy)[:MAX_SUMMARY_CHARS] or None
 
 
 def _withdraw(request: ForgetRequest, draft: Draft, context: MemoryContext) -> bool:

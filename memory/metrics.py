@@ -224,7 +224,7 @@ def count_committed(changes: Changes) -> None:
 
 def count_searchable(changes: Changes) -> None:
     """Count the turns whose changes the index was just told of."""
-    effective = (Outcome.KEPT, Outcome.FORGOTTEN)
+    effective = (Outcome.KEPT, Outcome.FORGOTTEN, Outcome.HIDDEN)
     observe_searchable([entry.arrived_at.timestamp() for entry in changes.ledger if entry.outcome in effective])
 
 

@@ -101,7 +101,7 @@ def _resolved(
         origin = origins.get(item.turn_id)
         conversation_id = origin.conversation_id if origin else None
         return Resolution(item.turn_id, forget(item, comparison.vector, draft, context, conversation_id))
-    if item.candidate.unless_forgotten and item.candidate.turn_id in draft.forgot:
+    if item.candidate.unless_forgotten and item.candidate.turn_id in draft.hid:
         return Resolution(item.candidate.turn_id, is_effective=False)
     if item.candidate.only_as_news and item.candidate.change is Change.CORRECTS:
         return _corrected(item, origins, draft, context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -52,6 +53,10 @@ class NotWanted(Refused):
     """The subject wants nothing of that kind kept any more: it was dropped. The message says which preference it is."""
 
 
+class NotHidden(Refused):
+    """The review hides no such memory."""
+
+
 @dataclass(frozen=True)
 class Approved:
     """Outcome of an approval. `memory` is what the candidate became or was merged into; None where what is known
@@ -62,9 +67,11 @@ class Approved:
 
 
 @spending("change")
-def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -> Approved:
+def approve(
+    id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime, only: Collection[uuid.UUID] | None = None
+) -> Approved:
     """Put a candidate through the ordinary decision of dedup, as if its turn had just been screened; or erase what was
-    hidden because somebody may have wished it forgotten.
+    hidden because somebody may have wished it forgotten, of several memories `only` some: the others are shown again.
 
     The subject's lease is held meanwhile, so that no turn is decided at the same time.
 
@@ -73,12 +80,13 @@ def approve(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) -
         NotWanted: the subject has withdrawn consent since it waits, or blocked its topic; it is dropped.
         SubjectBusy: the subject's lease was not to be had within 5 seconds.
         UnderLegalHold: what is to be erased is; nothing was.
+        NotHidden: `only` names what the review does not hide.
     """
     subject = _open_review(id_, context.catalog).subject
     with subject_lease(subject, context) as lease:
         review = _open_review(id_, context.catalog)
         if review.asked_by is Asker.FORGETTING:
-            _erase(review, context, Draft(subject, now, context.policy.version, by=by), lease.token)
+            _erase(review, only, context, Draft(subject, now, context.policy.version, by=by), lease.token)
             count_review(review.asked_by, "approved")
             return Approved(review, None)
         if review.document_id is not None:
@@ -127,14 +135,7 @@ def reject(id_: uuid.UUID, context: MemoryContext, *, by: str, now: datetime) ->
     review = _open_review(id_, context.catalog)
     draft = Draft(review.subject, now, context.policy.version, by=by)
     if review.asked_by is Asker.FORGETTING:
-        told = context.catalog.list_memories(review.subject)
-        for memory in _hidden(review, context.catalog):
-            rests = [rest for rest in told if is_rest_of(rest, memory)]
-            draft.load([memory, *rests])
-            for rest in rests:
-                draft.delete(rest, _NOT_MEANT)
-            shown = memory.model_copy(update={"status": Status.ACTIVE, "updated_at": now})
-            draft.update(shown, None, _NOT_MEANT, AuditAction.RESTORED)
+        _show(hidden_by(review, context.catalog), draft, context)
     draft.close_review(review, ReviewStatus.REJECTED, None)
     if review.document_id is not None:
         drop_document(review, draft, context)
@@ -151,14 +152,15 @@ def is_for(seen: tuple[Seen, ...] | None, review: Review, catalog: Catalog) -> b
 
 
 def asked_in(review: Review, catalog: Catalog) -> str:
-    """Return what a person decides on: what would be kept, or what would be forgotten; "" once that is gone."""
+    """Return what a person decides on: what would be kept, or what would be forgotten, a memory a line; "" once that is
+    gone."""
     if review.candidate is not None:
         return review.candidate.summary
     if review.document_id is not None:
         return f"the document {review.document_id}"
     if review.asked_by is not Asker.FORGETTING:
         return ""
-    return " ".join(memory.summary for memory in _hidden(review, catalog))
+    return "\n".join(memory.summary for memory in hidden_by(review, catalog))
 
 
 def _labels_in(review: Review, catalog: Catalog) -> list[Labels]:
@@ -167,20 +169,39 @@ def _labels_in(review: Review, catalog: Catalog) -> list[Labels]:
     if review.document_id is not None:
         heads = catalog.documents.heads(review.subject, [review.document_id])
         return [document.labels for document in heads.values()]
-    return [memory.labels for memory in _hidden(review, catalog)]
+    return [memory.labels for memory in hidden_by(review, catalog)]
 
 
-def _erase(review: Review, context: MemoryContext, draft: Draft, fence: int) -> None:
-    """Remove what a review would have forgotten, as far as it is still there."""
-    ids = [memory.id for memory in _hidden(review, context.catalog)]
-    aftermath = remove(ids, draft, context, _MEANT)
+def _erase(
+    review: Review, only: Collection[uuid.UUID] | None, context: MemoryContext, draft: Draft, fence: int
+) -> None:
+    """Remove what a review would have forgotten, or `only` some of it, as far as it is still there."""
+    if only is not None and not set(only) <= set(review.links):
+        raise NotHidden("the review hides no such memory")
+    hidden = hidden_by(review, context.catalog)
+    meant = [memory.id for memory in hidden if only is None or memory.id in only]
+    _show([memory for memory in hidden if memory.id not in meant], draft, context)
+    aftermath = remove(meant, draft, context, _MEANT)
     if aftermath.held:
         raise UnderLegalHold(aftermath.held)
     draft.close_review(review, ReviewStatus.APPROVED, None)
     publish(draft.changes(fence), {}, context)
 
 
-def _hidden(review: Review, catalog: Catalog) -> list[Memory]:
+def _show(hidden: Sequence[Memory], draft: Draft, context: MemoryContext) -> None:
+    """Show memories again, whole, that a wish to forget did not mean: what was left of them goes."""
+    told = context.catalog.list_memories(draft.subject) if hidden else []
+    for memory in hidden:
+        rests = [rest for rest in told if is_rest_of(rest, memory)]
+        draft.load([memory, *rests])
+        for rest in rests:
+            draft.delete(rest, _NOT_MEANT)
+        shown = memory.model_copy(update={"status": Status.ACTIVE, "updated_at": draft.now})
+        draft.update(shown, None, _NOT_MEANT, AuditAction.RESTORED)
+
+
+def hidden_by(review: Review, catalog: Catalog) -> list[Memory]:
+    """Return the memories that a review hides, as far as they are still there."""
     memories = catalog.memories(review.subject, review.links)
     return [memories[id_] for id_ in review.links if id_ in memories and memories[id_].status is Status.ARCHIVED]
 

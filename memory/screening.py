@@ -221,13 +221,10 @@ def source_of(
     path's candidate is not kept, for what became of it is a memory, nor is what was said before the turn. `names` are
     those of others that are left out, `own` the user's: of metadata no candidate comes, so it is read for others' here.
     """
-    masking = (
-        policy.model_copy(update={"personal_identifiers": "mask"}) if policy.personal_identifiers == "drop" else policy
-    )
     others = tuple(names)
 
     def kept(text: str) -> str:
-        masked = without_names(screen(without(text, blocked_topics), masking).text, others)
+        masked = without_names(masked_text(without(text, blocked_topics), policy), others)
         return with_relation(masked) if others else masked
 
     def name_kept(name: str | None) -> str | None:
@@ -252,6 +249,13 @@ def source_of(
     metadata = {name: _metadata_kept(value, noted) for name, value in turn.metadata.items() if noted(name) == name}
     beside = {"attachments": attachments, "metadata": metadata, "candidate": None, "history": ()}
     return turn.model_copy(update={"messages": messages, **beside})
+
+
+def masked_text(text: str, policy: Policy) -> str:
+    """Return a text that is no claim with everything masked that may not be kept, "" where nothing of it may."""
+    masks = policy.personal_identifiers == "drop"
+    masking = policy.model_copy(update={"personal_identifiers": "mask"}) if masks else policy
+    return screen(text, masking).text
 
 
 def _metadata_kept(value: MetadataValue, kept: Callable[[str], str]) -> MetadataValue:

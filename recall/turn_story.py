@@ -6,7 +6,8 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schema import AuditEntry, Memory, Status, Subject
+from memory.draft import REVIEW
+from schema import AuditEntry, Memory, Review, Status, Subject
 from stores.catalog import Catalog
 from stores.catalog.turn_records import TurnRecord
 
@@ -28,6 +29,8 @@ class TurnStory:
 
     record: TurnRecord
     steps: tuple[Step, ...]
+    reviews: tuple[Review, ...] = ()
+    """Those that it opened, but for what went with what it was about."""
 
 
 def turn_stories(subject: Subject, turn_ids: Sequence[str], catalog: Catalog) -> dict[str, TurnStory]:
@@ -37,7 +40,10 @@ def turn_stories(subject: Subject, turn_ids: Sequence[str], catalog: Catalog) ->
     memories = catalog.memories(subject, named)
     replaced = catalog.memories(subject, {id_ for memory in memories.values() for id_ in memory.supersedes})
     kept = {id_: memory for id_, memory in (memories | replaced).items() if memory.status is not Status.DELETED}
-    return {turn_id: TurnStory(record, _steps(record, kept)) for turn_id, record in records.items()}
+    return {
+        turn_id: TurnStory(record, _steps(record, kept), _reviews(record, catalog))
+        for turn_id, record in records.items()
+    }
 
 
 def _steps(record: TurnRecord, kept: dict[uuid.UUID, Memory]) -> tuple[Step, ...]:
@@ -47,3 +53,9 @@ def _steps(record: TurnRecord, kept: dict[uuid.UUID, Memory]) -> tuple[Step, ...
         ids = memory.supersedes if memory else ()
         steps.append(Step(entry, memory, tuple(kept[id_] for id_ in ids if id_ in kept)))
     return tuple(steps)
+
+
+def _reviews(record: TurnRecord, catalog: Catalog) -> tuple[Review, ...]:
+    ids = (entry.details.get(REVIEW) for entry in record.audit)
+    reviews = (catalog.reviews.get(uuid.UUID(str(id_))) for id_ in ids if id_)
+    return tuple(review for review in reviews if review)

@@ -46,12 +46,13 @@ from schema.memory import (
 from schema.policy import Policy
 from schema.preferences import MAX_BLOCKED_TOPICS, Preference, PreferenceName, Preferences
 from schema.principal import Capability, MemberRole, Principal, Seen
-from schema.review import Asker, Review, ReviewStatus, Settlement
+from schema.review import FORGET_IN_DOUBT, Asker, Review, ReviewStatus, Settlement
 from schema.tombstone import Scope, Tombstone
 from schema.turn import MAX_TURN_BYTES, SCHEMA_VERSION, Attachment, Message, Role, Subject, Turn
 from schema.uses import Way
 
 __all__ = [
+    "FORGET_IN_DOUBT",
     "MAX_BLOCKED_TOPICS",
     "MAX_DOCUMENT_BYTES",
     "MAX_QUESTION_CHARS",

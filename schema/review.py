@@ -11,9 +11,11 @@ from pydantic import AwareDatetime
 from schema.base import Value
 from schema.candidate import Candidate
 from schema.document import KeptDocument
-from schema.memory import Labels, Visibility, effective_labels
+from schema.memory import Labels, Summary, Visibility, effective_labels
 from schema.turn import Identifier, Subject
 
+FORGET_IN_DOUBT: Final = "forget_in_doubt"
+"""The rule by which a review asks what a wish to forget may have meant."""
 _SHARED: Final = Labels(Visibility.PRIVATE)
 
 
@@ -41,8 +43,8 @@ class Review(Value):
     wish to forget would take.
 
     `reason` names rules, never what was said. `links` are memories that it was made of, or those that would be erased:
-    then there is no candidate. Once it is decided, the candidate is gone: what an approval left is a memory or nothing,
-    and what a rejection left is a line in the audit.
+    then there is no candidate. Once it is decided, candidate and wish are gone: what an approval left is a memory or
+    nothing, and what a rejection left is a line in the audit.
     """
 
     id: uuid.UUID
@@ -60,6 +62,10 @@ class Review(Value):
     links: tuple[uuid.UUID, ...] = ()
     document_id: Identifier | None = None
     """The document that it is about, where it is about one: it waits whole, and there is no candidate."""
+    wish: Summary | None = None
+    """The words of a wish to forget, masked, as long as all that it may have meant is there."""
+    wished_in: Identifier | None = None
+    """The turn of that wish."""
     status: ReviewStatus = ReviewStatus.OPEN
     opened_at: AwareDatetime
     decided_at: AwareDatetime | None = None
@@ -68,6 +74,20 @@ class Review(Value):
     @property
     def subject(self) -> Subject:
         return Subject(tenant_id=self.tenant_id, subject_id=self.subject_id)
+
+    @property
+    def said_in(self) -> str | None:
+        """Return the turn because of which it was opened, where that was one."""
+        return self.candidate.turn_id if self.candidate else self.wished_in
+
+    @property
+    def words_of(self) -> frozenset[str]:
+        """Return the turns of which it may have words."""
+        turns = (
+            self.wished_in,
+            *((self.candidate.turn_id, *self.candidate.context_turn_ids) if self.candidate else ()),
+        )
+        return frozenset(turn for turn in turns if turn)
 
     @property
     def labels(self) -> Labels:
@@ -136,18 +156,22 @@ class Review(Value):
         policy_version: str,
         opened_at: AwareDatetime,
         conversation_id: str | None = None,
+        wish: str | None = None,
     ) -> Self:
-        """Return an open review of memories that a turn may have wished forgotten."""
+        """Return an open review of memories that a turn may have wished forgotten; `wish` are its words as they may be
+        kept."""
         key = f"afterturn:review:{subject.key}:{Asker.FORGETTING.value}:{turn_id}:{':'.join(map(str, sorted(hidden)))}"
         return cls(
             id=uuid.uuid5(uuid.NAMESPACE_URL, key),
             **subject.model_dump(),
             asked_by=Asker.FORGETTING,
-            reason="forget_in_doubt",
+            reason=FORGET_IN_DOUBT,
             policy_version=policy_version,
             candidate=None,
             conversation_id=conversation_id,
             links=hidden,
+            wish=wish,
+            wished_in=turn_id,
             opened_at=opened_at,
         )
 

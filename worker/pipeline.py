@@ -111,7 +111,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     turns, conversation, preferences, draft = decided.turns, decided.conversation, decided.preferences, decided.draft
     settle(noted, decided.became, draft)
     questions = questions_after(turns, conversation, preferences, context.policy)
-    forgetting = draft.forgot | {
+    forgetting = draft.hid | {
         item.turn_id for item in decided.items if isinstance(item, ForgetRequest) and not item.only_as_read
     }
     keeps_recent = isinstance(context.extractor, ModelExtractor) and not forgetting
@@ -119,7 +119,7 @@ def process(received: Sequence[ReceivedTurn], lease: Lease, context: WorkerConte
     changes = replace(
         draft.changes(lease.token),
         sources=sources,
-        ledger=(*_ledger(decided.received, turns, decided.effective, forgetting, draft), *refused),
+        ledger=(*_ledger(decided.received, turns, decided.effective, draft), *refused),
         topics=decided.topics,
         questions=dict.fromkeys(questions) if forgetting else questions,
         recent=recent_after(turns, conversation, preferences, context.policy) if keeps_recent else {},
@@ -271,7 +271,6 @@ def _ledger(
     fresh: Sequence[ReceivedTurn],
     turns: Sequence[AdmittedTurn],
     effective: set[str],
-    forgetting: set[str],
     draft: Draft,
 ) -> Iterator[LedgerEntry]:
     """Yield what became of each turn. `effective` are the ids of those of which something was kept or forgotten."""
@@ -279,7 +278,8 @@ def _ledger(
     for arrived, admitted_turn in zip(fresh, turns, strict=True):
         turn_id = arrived.turn.turn_id
         if turn_id in effective:
-            outcome = Outcome.FORGOTTEN if turn_id in forgetting else Outcome.KEPT
+            hid = Outcome.HIDDEN if turn_id in draft.hid else Outcome.KEPT
+            outcome = Outcome.FORGOTTEN if turn_id in draft.forgot else hid
         else:
             outcome = Outcome.REFUSED if turn_id in refused else Outcome.SKIPPED
         reasons = admitted_turn.admission.reasons

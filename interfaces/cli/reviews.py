@@ -1,4 +1,4 @@
-"""Candidates that a person must decide on: `reviews list`, `show`, `approve`, `reject`."""
+"""Reviews, on which a person must decide: `reviews list`, `show`, `approve`, `reject`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ IdsArgument = Annotated[list[str], typer.Argument(help="Ids of reviews, or the f
 app = typer.Typer(
     name="reviews",
     help=(
-        "Candidates that a person must decide on before they may become memories: what came of a text with a planted "
-        "instruction, and promotions that are not sure enough."
+        "What a person must decide on: candidates before they may become memories (what came of a text with a planted "
+        "instruction, and promotions that are not sure enough), and what a wish to forget may have meant."
     ),
     no_args_is_help=True,
 )
@@ -64,7 +64,7 @@ def list_reviews(
 
 @app.command()
 def show(review: IdArgument, as_json: JsonOption = False) -> None:
-    """Show one: the candidate as it would be stored, and why it was held back."""
+    """Show one: the candidate as it would be stored, or a wish and what it would forget, and why it was held back."""
     with closing(open_catalog(load_settings(), makes_catalog=False)) as catalog:
         chosen = _review_like(review, catalog)
         question = asked_in(chosen, catalog)
@@ -73,7 +73,8 @@ def show(review: IdArgument, as_json: JsonOption = False) -> None:
 
 @app.command()
 def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
-    """Let them become memories: each goes through the ordinary decision of dedup, as if it had just been said.
+    """Let them become memories: each goes through the ordinary decision of dedup, as if it had just been said. What a
+    wish to forget hid is forgotten.
 
     One that can no longer be decided is named, and the exit code is 1.
     """
@@ -107,7 +108,7 @@ def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None
 
 @app.command()
 def reject(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
-    """Drop them for good. An audit line without content stays."""
+    """Drop them for good; what a wish to forget hid is told again. An audit line without content stays."""
     done: list[Review] = []
     failed: list[tuple[Review, str]] = []
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
@@ -161,11 +162,17 @@ def _table(reviews: Sequence[Review], asked: Sequence[str]) -> Table:
     table.add_column("why")
     table.add_column("would say", ratio=1)
     for review, question in zip(reviews, asked, strict=True):
-        would_say = f"forget: {question}" if question and not review.candidate else question
+        would_say = _wish(review, question) if review.asked_by is Asker.FORGETTING and question else question
         would_say = would_say or f"{review.status.value} by {review.decided_by}"
         since, why = utc_iso(review.opened_at)[:10], review.reason.replace("_", " ")
         table.add_row(short(review.id), since, Text(review.subject_id), why, Text(would_say))
     return table
+
+
+def _wish(review: Review, hidden: str) -> str:
+    """Return what a wish to forget said, and a line for each memory that it may have meant."""
+    said = [f'"{review.wish}"'] if review.wish else []
+    return "\n".join((*said, *(f"forget: {line}" for line in hidden.splitlines())))
 
 
 def _details(review: Review, question: str) -> Panel:
@@ -179,6 +186,9 @@ def _details(review: Review, question: str) -> Panel:
         "rules": review.policy_version,
         "made of": ", ".join(map(short, review.links)),
     }
+    is_wish = review.asked_by is Asker.FORGETTING and bool(question)
+    if is_wish:
+        rows |= {"asked": review.wish or "", "in turn": review.wished_in or "", "would forget": question}
     if candidate := review.candidate:
         rows |= {
             "type": f"{candidate.type.value}, {candidate.kind.value}, {candidate.category}",
@@ -189,5 +199,5 @@ def _details(review: Review, question: str) -> Panel:
             "entities": ", ".join(f"{entity.text} ({entity.type})" for entity in candidate.entities),
             "facts": "; ".join(f"{fact.entity} {fact.verb} {fact.object}" for fact in candidate.facts),
         }
-    title = question or f"{review.status.value}: what it said is gone"
+    title = "a wish to forget, in doubt" if is_wish else question or f"{review.status.value}: what it said is gone"
     return Panel(grid(rows), title=Text(title, style="bold"), title_align="left")

@@ -16,7 +16,7 @@ from interfaces.cli.arguments import JsonOption, TenantOption
 from interfaces.cli.output import console, grid, print_json, short
 from interfaces.cli.seen import seen
 from recall.turn_story import Step, TurnStory, turn_stories
-from schema import AuditAction, Subject, utc_iso
+from schema import FORGET_IN_DOUBT, Asker, AuditAction, Review, ReviewStatus, Subject, utc_iso
 from schema.errors import BrokerFailed
 from schema.settings import Settings, load_settings
 from stores.catalog import Catalog, Outcome, open_catalog
@@ -30,9 +30,14 @@ _OUTCOMES: Final = {
     Outcome.SKIPPED: "there was nothing in it worth remembering",
     Outcome.REFUSED: "what there was is not kept, or not before a person has looked at it",
     Outcome.FORGOTTEN: "something was forgotten, as it asked",
+    Outcome.HIDDEN: "what it may have asked to forget is hidden",
     Outcome.DEAD: "it could not be processed: `afterturn dead-letters list`",
 }
 _NOT_KEPT: Final = "not kept: nothing that is known came of it"
+_WISH: Final = "not kept: it asked for something to be forgotten"
+_WISHES: Final = frozenset({Outcome.FORGOTTEN, Outcome.HIDDEN})
+_SINCE: Final = {ReviewStatus.APPROVED: "forgotten since", ReviewStatus.REJECTED: "told again since"}
+"""Fate of what a wish to forget hid, once it is decided."""
 _LATER: Final = frozenset({AuditAction.SUPERSEDED, AuditAction.DELETED, AuditAction.ERASED, AuditAction.ARCHIVED})
 """Deeds of other turns, people and nights to what came of a turn."""
 _TOLD: Final = {AuditAction.CREATED: ("remembered", "green"), AuditAction.UPDATED: ("known", "cyan")}
@@ -73,17 +78,26 @@ def outcome_of(story: TurnStory) -> str:
     """Return in a line what became of a turn."""
     outcome = story.record.entry.outcome
     reasons = _words(story.record.entry.reasons)
+    hid = [_until(review) for review in story.reviews if review.asked_by is Asker.FORGETTING]
+    if outcome is Outcome.HIDDEN:
+        return ", ".join((_OUTCOMES[outcome], *hid))
+    if outcome is Outcome.FORGOTTEN and hid:
+        return f"{_OUTCOMES[outcome]}; what else it may have meant is hidden, {', '.join(hid)}"
     return _OUTCOMES[outcome] + (f" ({reasons})" if outcome is Outcome.SKIPPED and reasons else "")
+
+
+def _until(review: Review) -> str:
+    return _SINCE.get(review.status, f"until somebody decides: review {short(review.id)}")
 
 
 def lines_of(story: TurnStory) -> list[Text]:
     """Return what a turn did, a line each and none twice: what was remembered, and instead of what."""
     lines = list[Text]()
     for step in story.steps:
-        line = _line(step)
+        line = _line(step) if step.entry.reason != FORGET_IN_DOUBT else None
         if line is not None and line not in lines:
             lines.append(line)
-    if lines and story.record.entry.outcome is not Outcome.FORGOTTEN:
+    if lines and story.record.entry.outcome not in _WISHES:
         return lines
     return [*lines, Text(outcome_of(story), style="dim")]
 
@@ -147,7 +161,9 @@ def _tell(subject: Subject, story: TurnStory, *, as_json: bool) -> None:
         print_json(_as_json(subject, story))
         return
     entry, source = story.record.entry, story.record.source
-    words = f"{utc_iso(source.occurred_at)}: {source.text_of('user')}" if source else _NOT_KEPT
+    not_kept = _WISH if entry.outcome in _WISHES else _NOT_KEPT
+    wish = next((review.wish for review in story.reviews if review.wish), not_kept)
+    words = f"{utc_iso(source.occurred_at)}: {source.text_of('user')}" if source else wish
     lag = (entry.processed_at - entry.arrived_at).total_seconds()
     rows = {
         "said": words,

@@ -19,7 +19,7 @@ from interfaces.http.pages.sessions import end_sessions
 from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened, Service
 from memory.export import export
-from memory.reviews import approve, asked_in, is_for, reject
+from memory.reviews import approve, asked_in, hidden_by, is_for, reject
 from memory.rights import require_deletable, require_writable, seen_of
 from policies.access import acting, require
 from recall.audience import audiences, avoided_topics_in
@@ -110,9 +110,17 @@ class RetrievedOut(BaseModel):
     outcome: Outcome | Literal["not_due", "agent_disabled"]
 
 
+class HiddenOut(BaseModel):
+    """A memory that is hidden until a person decides whether it is forgotten."""
+
+    memory_id: uuid.UUID
+    content: str
+
+
 class ReviewOut(BaseModel):
     """Something that a person must decide on: what would be kept, or forgotten, who wants it looked at, and by which
-    rules; `content` is null once that is gone."""
+    rules; `content` is null once that is gone. `wish` are the words of a wish to forget, and `hidden` the memories that
+    it may have meant."""
 
     review_id: uuid.UUID
     asked_by: ReviewAsker
@@ -120,6 +128,8 @@ class ReviewOut(BaseModel):
     opened_at: AwareDatetime
     content: str | None
     type: MemoryType | None
+    wish: str | None = None
+    hidden: list[HiddenOut] = []
 
 
 class ReviewsOut(BaseModel):
@@ -207,16 +217,32 @@ def reviews(
     return ReviewsOut(items=[_review(review, catalog) for review in waiting], cursor=following or None)
 
 
+class DecisionIn(BaseModel):
+    """Which of the memories that a wish to forget hid are erased; the others are told again. All are without this."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    memory_ids: Annotated[list[uuid.UUID], Field(min_length=1, max_length=10_000)]
+
+
 @router.post("/reviews/{review_id}/{decision}", summary="Let a candidate become a memory, or drop it")
 def decide_review(
-    review_id: uuid.UUID, decision: Literal["approve", "reject"], about: About, service: Opened, once: OnceOnly
+    review_id: uuid.UUID,
+    decision: Literal["approve", "reject"],
+    about: About,
+    service: Opened,
+    once: OnceOnly,
+    chosen: DecisionIn | None = None,
 ) -> dict[str, Any]:
-    """Decide on a candidate."""
+    """Decide on a candidate, or on what a wish to forget may have meant: of several memories, to approve with
+    `memory_ids` erases those alone, and shows the others again."""
     _require_whole(about, service)
-    return once(lambda: _decide(review_id, decision, about, service))
+    return once(lambda: _decide(review_id, decision, chosen, about, service))
 
 
-def _decide(review_id: uuid.UUID, decision: str, about: _Asked, service: Service) -> dict[str, Any]:
+def _decide(
+    review_id: uuid.UUID, decision: str, chosen: DecisionIn | None, about: _Asked, service: Service
+) -> dict[str, Any]:
     catalog = service.context.catalog
     review = catalog.reviews.get(review_id)
     if review is None or review.subject != about.subject or review.status is not ReviewStatus.OPEN:
@@ -227,7 +253,8 @@ def _decide(review_id: uuid.UUID, decision: str, about: _Asked, service: Service
     if decision == "reject":
         reject(review_id, service.context, by=by, now=now)
         return {"decision": decision, "memory_id": None}
-    approved = approve(review_id, service.context, by=by, now=now)
+    only = chosen.memory_ids if chosen else None
+    approved = approve(review_id, service.context, by=by, now=now, only=only)
     return {"decision": decision, "memory_id": str(approved.memory.id) if approved.memory else None}
 
 
@@ -284,4 +311,8 @@ def _review(review: Review, catalog: Catalog) -> ReviewOut:
         opened_at=review.opened_at,
         content=asked_in(review, catalog) or None,
         type=candidate.type if candidate else None,
+        wish=review.wish,
+        hidden=[HiddenOut(memory_id=memory.id, content=memory.summary) for memory in hidden_by(review, catalog)]
+        if review.asked_by is ReviewAsker.FORGETTING
+        else [],
     )

@@ -44,7 +44,9 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     """Nothing of what there was may be kept."""
     FORGOTTEN = "forgotten"
-    """It asked for something to be forgotten."""
+    """It asked for something to be forgotten, and that is erased."""
+    HIDDEN = "hidden"
+    """It may have asked for something to be forgotten, which is hidden until a person decides."""
     DEAD = "dead"
     """It could not be processed and is a dead letter."""
 

@@ -54,8 +54,8 @@ class ErasureStore(Store):
                 if memory.conversation_id == conversation_id:
                     turns.update(memory.source_turn_ids)
             for review in reviews_of(connection, subject):
-                if review.candidate and review.conversation_id == conversation_id:
-                    turns.add(review.candidate.turn_id)
+                if review.said_in and review.conversation_id == conversation_id:
+                    turns.add(review.said_in)
         return turns
 
     def made_of(self, subject: Subject, turn_ids: Collection[str]) -> list[uuid.UUID]:
@@ -66,7 +66,7 @@ class ErasureStore(Store):
         )
 
     def said_in(self, subject: Subject, conversation_id: str) -> list[uuid.UUID]:
-        """Return the memories of a conversation that lead back to no turn of it: what a spoken wish to forget left."""
+        """Return the memories of a conversation that lead back to no turn of it."""
         return [
             memory.id
             for memory in self._memories(_MEMORIES, subject_parameters(subject))

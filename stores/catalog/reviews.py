@@ -18,7 +18,17 @@ from stores.catalog.rows import ids_from
 from stores.catalog.statements import insert_new, of_subject
 from stores.catalog.store import Reader
 
-_IN_DOCUMENT = {"candidate", "conversation_id", "agent_id", "author_id", "visibility", "links", "document_id"}
+_IN_DOCUMENT = {
+    "candidate",
+    "conversation_id",
+    "agent_id",
+    "author_id",
+    "visibility",
+    "links",
+    "document_id",
+    "wish",
+    "wished_in",
+}
 
 
 class Reviews(Reader):
@@ -108,19 +118,26 @@ def _settle(connection: Connection, subject: Subject, settlement: Settlement, at
 
 
 def _drop(connection: Connection, subject: Subject, withdrawn: Sequence[uuid.UUID], deleted: Sequence[Memory]) -> None:
-    """Drop reviews that are named, and those that tell what a deleted memory or a turn of it told."""
+    """Drop reviews that are named, and those that tell what a deleted memory or a turn of it told; a wish to forget of
+    which something is left to decide loses its words, which may name what went."""
     table = tables.reviews
     gone = {memory.id for memory in deleted}
     turns = {turn_id for memory in deleted for turn_id in memory.source_turn_ids}
-    waiting = connection.execute(select(table).where(of_subject(table, subject), table.c.status == ReviewStatus.OPEN))
+    rows = connection.execute(select(table).where(of_subject(table, subject), table.c.status == ReviewStatus.OPEN))
+    waiting = list(map(review_of, rows))
     ids = set(withdrawn) | {
-        review.id
-        for review in map(review_of, waiting)
-        if _is_moot(review, gone)
-        or (review.candidate and turns & {review.candidate.turn_id, *review.candidate.context_turn_ids})
+        review.id for review in waiting if _is_moot(review, gone) or (review.candidate and turns & review.words_of)
     }
     if ids:
         connection.execute(delete(table).where(of_subject(table, subject), table.c.id.in_(ids)))
+    for review in waiting:
+        if review.id not in ids and review.wish is not None and gone.intersection(review.links):
+            wordless = review.model_copy(update={"wish": None})
+            connection.execute(
+                update(table)
+                .where(of_subject(table, subject), table.c.id == review.id)
+                .values(document=wordless.model_dump(mode="json", include=_IN_DOCUMENT))
+            )
 
 
 def _is_moot(review: Review, gone: set[uuid.UUID]) -> bool:

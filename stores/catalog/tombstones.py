@@ -78,11 +78,7 @@ def drop_turns(connection: Connection, changes: Changes) -> None:
 def rows_of_turns(connection: Connection, subject: Subject, turn_ids: Collection[str]) -> Iterator[tuple[Table, Any]]:
     """Yield each table that may hold something of some turns, memories apart, and the condition on its rows."""
     yield tables.sources, of_subject(tables.sources, subject) & tables.sources.c.turn_id.in_(turn_ids)
-    reviews = [
-        review.id
-        for review in reviews_of(connection, subject)
-        if review.candidate and {review.candidate.turn_id, *review.candidate.context_turn_ids} & set(turn_ids)
-    ]
+    reviews = [review.id for review in reviews_of(connection, subject) if review.words_of & set(turn_ids)]
     yield tables.reviews, of_subject(tables.reviews, subject) & tables.reviews.c.id.in_(reviews)
     for context in (tables.open_topics, tables.questions, tables.recent_turns):
         yield context, of_subject(context, subject)

@@ -22,11 +22,11 @@ from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened
 from memory.export import export
 from memory.preferences import TooManyTopics, set_preference
-from memory.reviews import NotOpen, NotWanted, approve, asked_in, is_for, reject
+from memory.reviews import NotOpen, NotWanted, approve, asked_in, hidden_by, is_for, reject
 from memory.rights import seen_of
 from policies.access import may_see
 from recall.reviews import list_open_reviews
-from schema import Asker, Preference, PreferenceName, ReviewStatus
+from schema import Asker, Preference, PreferenceName, Review, ReviewStatus
 from schema.errors import NotFound
 from schema.preferences import conversation_key
 from schema.turn import Identifier
@@ -47,7 +47,10 @@ def reviews(view: Shown, service: Opened, cursor: Cursor = "", done: str = "") -
     about = catalog.memories(subject, {id_ for review in waiting for id_ in review.links})
     return view.page(
         "reviews.html",
-        reviews=[(review, asked_in(review, catalog)) for review in waiting],
+        reviews=[
+            (review, asked_in(review, catalog), hidden_by(review, catalog) if _is_wish(review) else [])
+            for review in waiting
+        ],
         about={id_: memory for id_, memory in about.items() if may_see(seen, memory.labels)},
         following=following,
         is_first=not cursor,
@@ -58,9 +61,13 @@ def reviews(view: Shown, service: Opened, cursor: Cursor = "", done: str = "") -
 @router.post("/me/reviews/{review_id}")
 @router.post(f"{STAFF_ROOT}/reviews/{{review_id}}")
 def decide(
-    review_id: uuid.UUID, view: ShownForm, service: Opened, decision: Annotated[str, Form(pattern="^(keep|drop)$")]
+    review_id: uuid.UUID,
+    view: ShownForm,
+    service: Opened,
+    decision: Annotated[str, Form(pattern="^(keep|drop)$")],
+    memory: Annotated[tuple[uuid.UUID, ...], Form()] = (),
 ) -> Response:
-    """Keep what waits, or drop it."""
+    """Keep what waits, or drop it; of what a wish to forget hid, the memories that are named, and keep the others."""
     catalog = service.context.catalog
     review = catalog.reviews.get(review_id)
     if (
@@ -72,7 +79,9 @@ def decide(
         raise NotFound("there is no such open review")
     try:
         # To approve of what a wish to forget may have meant is to drop it.
-        if (decision == "keep") is (review.asked_by is not Asker.FORGETTING):
+        if _is_wish(review) and decision == "drop" and memory:
+            approve(review_id, service.context, by=view.by, now=datetime.now(UTC), only=memory)
+        elif not _is_wish(review) and decision == "keep":
             approve(review_id, service.context, by=view.by, now=datetime.now(UTC))
         else:
             reject(review_id, service.context, by=view.by, now=datetime.now(UTC))
@@ -83,7 +92,8 @@ def decide(
             code=HTTPStatus.CONFLICT,
             message=str(error) or gettext("It was decided before."),
         )
-    return RedirectResponse(f"{view.root}/reviews?done={decision}", HTTPStatus.SEE_OTHER)
+    dropped = decision == "drop" and (memory or not _is_wish(review))
+    return RedirectResponse(f"{view.root}/reviews?done={'drop' if dropped else 'keep'}", HTTPStatus.SEE_OTHER)
 
 
 @router.get("/me/preferences")
@@ -154,6 +164,10 @@ def forget(view: ShownForm, service: Opened, confirm: Annotated[str, Form(max_le
     if view.is_staff:
         return page("forgotten.html", view.session, proof=proof)
     return page("forgotten.html", None, proof=proof)
+
+
+def _is_wish(review: Review) -> bool:
+    return review.asked_by is Asker.FORGETTING
 
 
 def _preferences_page(view: View, *, problem: str = "", notice: str = "", code: HTTPStatus = HTTPStatus.OK) -> Response:

@@ -57,7 +57,7 @@ _ASKED: Final = {
     Asker.PROMOTION: marked("It was concluded from several things that happened, and is not sure."),
     Asker.AUTHORITY: marked("It contradicts what you said yourself, and somebody else said it."),
     Asker.FORGETTING: marked(
-        "You asked for something to be forgotten, and may have meant this. It is hidden meanwhile."
+        "You asked for something to be forgotten, and it is in doubt what you meant. What you may have meant is hidden."
     ),
 }
 
@@ -66,7 +66,7 @@ _ASKED_FOR_STAFF: Final = {
     Asker.SCREENING: marked("It comes from a text that may give the assistant orders behind the user's back."),
     Asker.AUTHORITY: marked("It contradicts what the user said themself, and somebody else said it."),
     Asker.FORGETTING: marked(
-        "The user asked for something to be forgotten, and may have meant this. It is hidden meanwhile."
+        "The user asked for something to be forgotten, and it is in doubt what they meant. What it may be is hidden."
     ),
 }
 ADMITTED: Final = {
