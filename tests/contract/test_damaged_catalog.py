@@ -85,4 +85,4 @@ def test_a_moment_that_some_zones_cannot_tell_is_no_dead_letter(worker: Worker, 
 @pytest.mark.parametrize("said", ["Forget that --- please", "Forget --- please.", "forget that … please"])
 def test_a_wish_with_nothing_but_signs_in_it_is_no_dead_letter(worker: Worker, anna: str, said: str) -> None:
     worker.hear(anna, "I live in Lisbon.", said)
-    assert worker.outcomes(subject(anna)).get(f"{anna}-1") in ("forgotten", "skipped")
+    assert worker.outcomes(subject(anna)).get(f"{anna}-1") in ("forgotten", "hidden", "skipped")
