@@ -62,6 +62,11 @@ _CHANCES: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 _APART: Final = 6
 """Things of other matters that a message of `plain` is read beside, next to the one that it ends."""
 
+_NEW_SHARE: Final = 2 / 3
+"""How far the weights go from those before a further fit to those after it, so that what was learned first is not lost
+(Wortsman et al., "Robust fine-tuning of zero-shot models", 2022): "I moved to Berlin" ended "I live in Lisbon" by .94
+before, by .19 with all that `ha` and `hc` taught, and does by .73 at this share."""
+
 _ANEW: Final = Course(4, 1e-3)
 _FURTHER: Final = Course(2, 4e-4)
 
@@ -102,7 +107,11 @@ def main(
     def examples(chance: random.Random) -> list[Example]:
         return [_example(pair, chance, again=not new) for pair in learned]
 
-    weights = fitted(examples, fixed, _gone_on(changed) if new else changed, _FURTHER if new else _ANEW)
+    begun = _gone_on(changed) if new else changed
+    before = {name: tensor.detach().clone() for name, tensor in begun.items()}
+    weights = fitted(examples, fixed, begun, _FURTHER if new else _ANEW)
+    if new:
+        weights = {name: torch.lerp(before[name], tensor, _NEW_SHARE) for name, tensor in weights.items()}
     write(weights, _WEIGHTS, _LIFTED)
     for author in judged:
         _report(author, [pair for pair in pairs if pair.author == author])

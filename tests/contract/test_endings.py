@@ -27,6 +27,14 @@ OTHERS = [
     ("I drive an old Polo.", "My neighbour sold her Polo and has a Clio now."),
     ("I smoke a pack a day.", "My brother gave up smoking three weeks ago."),
 ]
+OF_ANOTHER_MATTER = [
+    ("I have a peanut allergy.", "I'm getting divorced."),
+    ("I have epilepsy.", "I quit my job today!"),
+    ("I'm a vegan.", "We sold the house."),
+    ("My son has a nut allergy.", "My son stopped playing football."),
+    ("I live in Bath.", "I quit the gym."),
+    ("I'm pregnant.", "I've finished my PhD."),
+]
 NAMES = ["Maya", "Anna36", "Bo", "Bartholomew", "Łucja", "李伟", "Will", "May", "Jean-Luc", "Dr. O'Neil"]
 NEAR_THE_THRESHOLD = [
     ("I go swimming every Tuesday.", "No pool this week, they are repairing it."),
@@ -51,6 +59,13 @@ def test_what_shares_few_words_with_a_fact_ends_it(worker: Worker, anna: str, be
 
 @pytest.mark.parametrize(("before", "now"), OTHERS)
 def test_what_anothers_life_brings_ends_nothing(worker: Worker, anna: str, before: str, now: str) -> None:
+    (known,) = active(worker, anna, before)
+
+    assert known in active(worker, anna, now)
+
+
+@pytest.mark.parametrize(("before", "now"), OF_ANOTHER_MATTER)
+def test_what_ends_something_else_ends_nothing(worker: Worker, anna: str, before: str, now: str) -> None:
     (known,) = active(worker, anna, before)
 
     assert known in active(worker, anna, now)
