@@ -99,7 +99,7 @@ def test_what_is_supposed_wished_or_only_said_is_no_fact(text: str) -> None:
     assert _facts(text) == ()
 
 
-def test_what_one_laughs_at_gives_only_values_that_its_form_states() -> None:
+def test_what_is_said_with_a_laugh_gives_only_values_that_its_form_states() -> None:
     assert _only_facts("I'm the queen of chaos in our kitchen haha") == []
     assert [fact.object for fact in _only_facts("I moved to Berlin last week haha")] == ["Berlin"]
 
