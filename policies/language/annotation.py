@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from policies.language.clauses import AUXILIARIES, Tense, clause_of, governor, is_verb, tense_at
+from policies.language.clauses import AUXILIARIES, Tense, clause_of, governor, is_had, is_verb, tense_at
 from policies.language.date_grammar import HOLIDAY
 from policies.language.dates import Looks, When, find_dates
 from policies.language.habits import is_habit
@@ -127,8 +127,8 @@ def _is_past_perfect(parsed: Parsed, verb: int) -> bool:
     tokens = parsed.tokens
     while tokens[verb].dep == "xcomp" and tokens[verb].head != verb:
         verb = tokens[verb].head
-    helps = (tokens[child] for child in parsed.children(verb) if tokens[child].dep == "aux")
-    return tokens[verb].tag in ("VBN", "VBD") and any(token.lower in ("had", "'d") for token in helps)
+    helpers = (child for child in parsed.children(verb) if tokens[child].dep == "aux")
+    return any(tokens[child].lower == "had" or is_had(parsed, child) for child in helpers)
 
 
 def _before_comma(parsed: Parsed, index: int, verb: int | None) -> int | None:
