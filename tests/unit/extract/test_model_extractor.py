@@ -345,7 +345,9 @@ _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max
 _JSON = st.recursive(
     _SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner), max_leaves=8
 )
-_WORDS = st.sampled_from(["T1", "T2", "I live in Lisbon", "Lisbon", "Maya lives in Lisbon.", "another-tenant", "9999-99-99"])
+_WORDS = st.sampled_from(
+    ["T1", "T2", "I live in Lisbon", "Lisbon", "Maya lives in Lisbon.", "another-tenant", "9999-99-99"]
+)
 _FIELDS = (
     "turn",
     "evidence",
