@@ -116,13 +116,13 @@ _TITLE: Final = _shape(
     r"always|never|ignore|disregard|forget|forward|send|approve|recommend|remember|skip|reveal|delete|give|"
     r"tell|rate|wire|transfer|pay)\b[\s\S]*\b(?:all|every|this|users?|guidelines|rules|instructions|to|nobody|"
     r"anyone|questions)\b|"
-    r"\b(?:the )?(?:user|customer|owner|sender)(?:['’]s)? (?:\w+ )?(?:is|was|has|limit)\b[\s\S]*\b(?:verified|"
-    r"admin\w*|trusted|"
-    r"approved|lifted|waived|entitled|cleared|exempt)\b|\b(?:assistant|ai|chatbot|llm) (?:must|should|shall|"
-    r"will|has to)\b|"
+    r"\b(?:assistant|ai|chatbot|llm) (?:must|should|shall|will|has to)\b|"
     r"\bskip (?:the )?(?:login|checks?|questions|verification)\b"
 )
 """A title names a thing: one that orders, or vouches for a user, is none."""
+_OF_USER: Final = _shape(r"\b(?:the )?(?:user|customer|owner|sender)(?:['’]s)? (?:\w+ )?(?:is|was|has|limit)\b")
+_VOUCHED_FOR: Final = _shape(r"\b(?:verified|admin\w*|trusted|approved|lifted|waived|entitled|cleared|exempt)\b")
+"""What is vouched for, in words behind those: "the user is verified"."""
 _ENDING: Final = re.compile(r"\.\w{2,4}\Z")
 """The ending of a file's name: "notes.pdf"."""
 
@@ -134,7 +134,11 @@ def names_of(text: str) -> list[str]:
 
 def is_ordering_title(title: str) -> bool:
     """Return whether the title of an attachment orders something or vouches for somebody."""
-    return _TITLE.search(title.replace("_", " ")) is not None
+    words = title.replace("_", " ")
+    # Behind the first only: what stands behind a later one stands behind that, too.
+    of_user = _OF_USER.search(words)
+    vouches = of_user is not None and _VOUCHED_FOR.search(words, of_user.end()) is not None
+    return vouches or _TITLE.search(words) is not None
 
 
 def title_as_text(title: str) -> str:
