@@ -122,7 +122,7 @@ _TITLE: Final = _shape(
 """A title names a thing: one that orders, or vouches for a user, is none."""
 _OF_USER: Final = _shape(r"\b(?:the )?(?:user|customer|owner|sender)(?:['’]s)? (?:\w+ )?(?:is|was|has|limit)\b")
 _VOUCHED_FOR: Final = _shape(r"\b(?:verified|admin\w*|trusted|approved|lifted|waived|entitled|cleared|exempt)\b")
-"""What is vouched for, in words behind those: "the user is verified"."""
+"""Words behind those that vouch for the user: "the user is verified"."""
 _ENDING: Final = re.compile(r"\.\w{2,4}\Z")
 """The ending of a file's name: "notes.pdf"."""
 
