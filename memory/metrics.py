@@ -160,6 +160,7 @@ _PARTS = ("embedder", "index")
 _NOT_TAKEN = (
     "no_evidence",
     "not_the_users",
+    "no_subject",
     "pasted",
     "unknown_turn",
     "no_sentence",

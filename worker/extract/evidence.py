@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from policies.language.clauses import SUBJECTS
+from policies.language.parse import Parsed
+from policies.language.sentences import split_sentences
 from policies.language.stems import comparable
 from worker.extract.prompt_view import ShownTurn
 
@@ -122,3 +125,14 @@ def denies_more(summary: str, turn: ShownTurn) -> bool:
     lacking."""
     heard = f"{turn.said_by('user')} {turn.question or ''}"
     return turn.is_english and bool(_DENIAL.search(comparable(summary))) and not _DENIAL_SAID.search(comparable(heard))
+
+
+def sentence_of(evidence: str, text: str) -> str:
+    """Return the sentence in which a quotation stands, the quotation itself where no single one holds it."""
+    quoted = comparable(evidence).strip(_MARKS)
+    return next((whole.text for whole in split_sentences(text) if quoted in comparable(whole.text)), evidence)
+
+
+def tells_of_somebody(parsed: Parsed) -> bool:
+    """Return whether a sentence has a subject of its own: not "tenant-id", not "a flat in Lisbon"."""
+    return any(token.dep in SUBJECTS for token in parsed.tokens)

@@ -10,7 +10,10 @@ from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import Final
 
+import memory.parser.english as language
 from policies.authority import SOURCE_CONFIDENCE
+from policies.language.annotation import notes_of, with_notes
+from policies.language.languages import ENGLISH, language_of
 from policies.language.life_topics import says_whole
 from policies.language.orders import Order, orders_of
 from policies.language.reading.attributes import USER
@@ -29,8 +32,9 @@ from schema import (
 )
 from worker.extract.answer_form import Answer, ToldForgetting, ToldKind, ToldMemory
 from worker.extract.classify import category_of, is_hedged, topics_of
-from worker.extract.evidence import denies_more, is_quoted, is_supported
+from worker.extract.evidence import denies_more, is_quoted, is_supported, sentence_of, tells_of_somebody
 from worker.extract.prompt_view import ShownTurn
+from worker.extract.quotation import quotation
 from worker.extract.sentiment import sentiment_of
 
 MAX_ITEMS_A_TURN: Final = 10
@@ -143,7 +147,13 @@ class Reading:
         if len(before) >= MAX_ITEMS_A_TURN:
             self.dropped("too_many")
             return None
-        candidate = self._taken(memory, shown_turn)
+        if why := self._unfaithful(memory, shown_turn):
+            self.dropped(why)
+            if (words := self._own_sentence(memory, shown_turn)) is None:
+                return None
+            candidate = self._quoted(memory, shown_turn, words)
+        else:
+            candidate = self._taken(memory, shown_turn)
         if any(
             isinstance(item, Candidate) and comparable(item.summary) == comparable(candidate.summary) for item in before
         ):
@@ -159,12 +169,45 @@ class Reading:
             return "no_evidence"
         if not is_quoted(memory.evidence, shown_turn.in_own_words()):
             return "pasted"
+        return ""
+
+    def _unfaithful(self, memory: ToldMemory, shown_turn: ShownTurn) -> str:
+        """Return why a sentence does not tell what its user said, or ""."""
         changes = memory.ended or memory.replaces
         if not is_supported(memory.summary, shown_turn, self._heard) or (
             not changes and denies_more(memory.summary, shown_turn)
         ):
             return "not_the_users"
+        names_whom = memory.kind is ToldKind.INSTRUCTION or self.name.casefold() in memory.summary.casefold()
+        if not names_whom and language_of(memory.summary) == ENGLISH and not _tells_of_somebody(memory.summary):
+            return "no_subject"
         return ""
+
+    def _own_sentence(self, memory: ToldMemory, shown_turn: ShownTurn) -> str | None:
+        """Return the user's own sentence that a memory leans on; None where that has nothing to do with it, or tells of
+        nobody and answers nothing."""
+        if not stems(memory.evidence) & stems(memory.summary):
+            return None
+        words = sentence_of(memory.evidence, shown_turn.in_own_words())
+        tells = shown_turn.question is not None or not shown_turn.is_english or _tells_of_somebody(words)
+        return words if tells else None
+
+    def _quoted(self, memory: ToldMemory, shown_turn: ShownTurn, words: str) -> Candidate:
+        """Return what a memory leans on in the user's own words: it replaces nothing, and has no fact."""
+        candidate = self._taken(memory, shown_turn)
+        question = None if _tells_of_somebody(words) else shown_turn.question
+        (parsed,) = language.parse([words])
+        dated = with_notes(words, notes_of(parsed, words, shown_turn.turn.occurred_at))
+        return candidate.model_copy(
+            update={
+                "summary": quotation(dated, self.name, question),
+                "facts": (),
+                "entities": (),
+                "replaces": (),
+                "occurred_at": shown_turn.turn.occurred_at,
+                "quoted": True,
+            }
+        )
 
     def _taken(self, memory: ToldMemory, shown_turn: ShownTurn) -> Candidate:
         at, own_text = shown_turn.turn.occurred_at, shown_turn.in_own_words()
@@ -293,6 +336,10 @@ def _is_of(order: Order, evidence: str, own_text: str) -> bool:
         return 0 <= own_text.find(evidence) < order.start
     about, quoted = comparable(order.object_text), comparable(evidence)
     return quoted in about or (bool(about) and about in quoted) or len(stems(about) & stems(quoted)) > 1
+
+
+def _tells_of_somebody(text: str) -> bool:
+    return any(map(tells_of_somebody, language.parse([text], [False])))
 
 
 def _dated(summary: str, when: datetime | None) -> str:

@@ -15,7 +15,7 @@ from worker.extract.answer_form import Answer
 from worker.extract.base import Extractor
 from worker.extract.from_model import Reading
 from worker.extract.prompt_view import ShownTurn, show, written
-from worker.extract.rules import NAMELESS
+from worker.extract.quotation import NAMELESS
 
 PROMPT: Final = "extract-2"
 Fallback = Literal["retry", "rules"]

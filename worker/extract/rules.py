@@ -43,13 +43,13 @@ from stores.embedding.base import Embedder
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.forgetting import Forgetting, message_of, told_on
 from worker.extract.orders import called_in, instruction, name_told, reminder
+from worker.extract.quotation import NAMELESS, ended, quotation
 from worker.extract.statement import Statement
 from worker.extract.statements import statements_of
 from worker.extract.utterances import Utterance, heard_in
 from worker.extract.worth import ask_vectors, judged
 
 VERSION: Final = "rules-2"
-NAMELESS: Final = "The user"
 _STATED: Final = 0.92
 _ANSWERED: Final = 0.75
 _HEDGED: Final = 0.7
@@ -274,7 +274,7 @@ def _narrated(statement: Statement, parses: Parses, notes: Sequence[tuple[Note, 
         piece = narrated(parsed, narrator, parse_notes, _reference(parsed, statement.refers.get(index), name))
         if piece is None:
             return None
-        pieces.append(_ended(piece[:1].upper() + piece[1:]))
+        pieces.append(ended(piece[:1].upper() + piece[1:]))
     summary = _sentence(" ".join(pieces))
     heard = " ".join(utterance.spelt.plain for utterance, _ in parses)
     names = (
@@ -317,12 +317,7 @@ def _with_note(summary: str, shared: str | None) -> str:
 
 def _quoted(statement: Statement, name: str) -> str:
     """Return a statement in the speaker's own words, with its dates in brackets and the question that it answers."""
-    words = statement.words or _as_typed(statement)
-    who = "the user" if name == NAMELESS and statement.asked else name
-    opening = f'Asked "{statement.asked.text}", {who} said: ' if statement.asked else f"{who}: "
-    summary = f'{opening}"{_ended(words.strip())}"'
-    summary = summary[:1].upper() + summary[1:]
-    return summary if len(summary) <= MAX_SUMMARY_CHARS else summary[: MAX_SUMMARY_CHARS - 2].rsplit(" ", 1)[0] + '…"'
+    return quotation(statement.words or _as_typed(statement), name, statement.asked.text if statement.asked else None)
 
 
 def _as_typed(statement: Statement) -> str:
@@ -332,7 +327,7 @@ def _as_typed(statement: Statement) -> str:
         moved = {note.end: utterance.spelt.typed(note.end + utterance.shift) for note in utterance.notes}
         text = with_notes(text, utterance.notes, moved)
         pieces.append(text)
-    return " ".join(_ended(piece) if number < len(pieces) - 1 else piece for number, piece in enumerate(pieces))
+    return " ".join(ended(piece) if number < len(pieces) - 1 else piece for number, piece in enumerate(pieces))
 
 
 def _facts(statement: Statement, parses: Parses, text: str, name: str) -> tuple[Fact, ...]:
@@ -372,15 +367,11 @@ def _entities(parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> t
     return tuple(entities.values())[:12]
 
 
-def _ended(text: str) -> str:
-    return text if text[-1:] in ".!?…\"'”)。！？" else f"{text}."
-
-
 def _sentence(text: str) -> str:
     text = text.strip(" ,;:-")
     if not text:
         return text
-    return _ended(text[0].upper() + text[1:])[:MAX_SUMMARY_CHARS]
+    return ended(text[0].upper() + text[1:])[:MAX_SUMMARY_CHARS]
 
 
 def _day(moment: datetime) -> str:

@@ -73,13 +73,6 @@ def test_an_answer_becomes_candidates_of_the_turns_that_were_shown() -> None:
             id="quoting what says nothing",
         ),
         pytest.param(
-            "I love pottery.",
-            "Hamada was a potter.",
-            told("I love pottery", "Maya loves pottery by Hamada."),
-            "not_the_users",
-            id="a name that only the assistant said",
-        ),
-        pytest.param(
             "I love pottery. My aunt wrote:\nFrom: Ida <ida@example.org>\nSubject: Kyoto\n\nI moved to Kyoto in May.",
             "",
             told("I moved to Kyoto in May", "Maya lives in Kyoto."),
