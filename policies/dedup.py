@@ -305,9 +305,11 @@ def _takes_place(candidate: Candidate, wording: Wording) -> bool:
 
 
 def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
-    """Return whether words may tell that a memory no longer holds: of what goes on and what will happen, another event
-    only tells if something is moved, ended or corrected by it."""
+    """Return whether words may tell that a memory no longer holds: of what was said in the same breath, of what goes on
+    and of what will happen, another statement only tells if something is moved, ended or corrected by it."""
     if not _can_end(candidate, memory, new):
+        return False
+    if candidate.turn_id in memory.source_turn_ids and not new.cues & NEWS:
         return False
     if memory.type is not MemoryType.EPISODIC:
         return True

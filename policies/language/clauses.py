@@ -154,8 +154,7 @@ def main_clauses(parsed: Parsed) -> list[Clause]:
     return [
         clause_of(parsed, index)
         for index in range(len(tokens))
-        if is_verb(tokens[index])
-        and any(index == root or _top(tokens, index, root) or _is_beside(parsed, index, root) for root in roots)
+        if is_verb(tokens[index]) and any(_stands_beside(parsed, index, root) for root in roots)
     ]
 
 
@@ -265,12 +264,14 @@ def _is_nearly(parsed: Parsed, index: int) -> bool:
     return any(parsed.tokens[c].lower in ("almost", "nearly") for c in parsed.children(index) if c < index)
 
 
-def _top(tokens: tuple[Token, ...], index: int, root: int) -> bool:
-    while tokens[index].dep in ("conj", "parataxis") and tokens[index].head != index:
+def _stands_beside(parsed: Parsed, index: int, root: int) -> bool:
+    """Return whether a verb is the main one, or joined to it or to what stands beside it."""
+    tokens = parsed.tokens
+    while index != root and not _is_beside(parsed, index, root):
+        if tokens[index].dep not in ("conj", "parataxis") or tokens[index].head == index:
+            return False
         index = tokens[index].head
-        if index == root:
-            return True
-    return False
+    return True
 
 
 def _is_beside(parsed: Parsed, index: int, root: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from policies.language.clauses import FIRST_PERSON, SUBJECTS, Clause, Mood, Tense, main_clauses
+from policies.language.clauses import FIRST_PERSON, OF_SPEAKER, SUBJECTS, Clause, Mood, Tense, main_clauses
 from policies.language.coreference import pointer_of
 from policies.language.date_grammar import HINT
 from policies.language.parse import Parsed, Token
@@ -16,6 +16,8 @@ _FEWEST: Final = 3
 _BEFORE_A_REQUEST: Final = words("please pls plz kindly just then now so also can could you")
 _DONT: Final = words("do dont not n't")
 _BREAKS: Final = words(", ; - – — so")
+_COMMAS: Final = words(", ; - – —")
+_IS_OR_HAS: Final = words("am 'm are 're was were have 've got had")
 _ME: Final = words("me us")
 _ASKED_FOR: Final = frozenset({"dobj", "dative", "prep", "prt", "advmod", "ccomp", "xcomp", "acomp"})
 _STATES: Final = words("need want love hate like hope wish think guess know miss feel mean look seem sound have be")
@@ -35,19 +37,20 @@ def statements_in(parsed: Parsed) -> list[Parsed]:
     tops = main_clauses(parsed)
     if len(tops) < 2 or any(c.mood is not Mood.TELLING or c.subject is None for c in tops):
         return [parsed]
-    begins = [begin for clause in tops if (begin := _begin(parsed, clause)) is not None]
-    if len(begins) < len(tops) or begins[0] != 0:
+    if _begin(parsed, tops[0]) != 0:
         return [parsed]
-    statements = []
-    for number, (begin, clause) in enumerate(zip(begins, tops, strict=True)):
-        end = begins[number + 1] if number + 1 < len(begins) else len(parsed.tokens)
-        while end > begin and parsed.tokens[end - 1].lower in _JOINTS:
-            end -= 1
-        piece = _piece(parsed, clause, begin, end, tops[0])
-        if piece is None:
-            return [parsed]
-        statements.append(piece)
-    return statements
+    begins = [(0, tops[0])]
+    begins += [
+        (begin, c) for c in tops[1:] if (begin := _begin(parsed, c)) is not None and _is_joined(parsed, c, begin)
+    ]
+    statements: list[Parsed] = []
+    end = len(parsed.tokens)
+    for begin, clause in reversed(begins):
+        piece = _piece(parsed, clause, begin, _without_joints(parsed, begin, end), tops[0])
+        if piece is not None:
+            statements.insert(0, piece)
+            end = begin
+    return statements if end == 0 else [parsed]
 
 
 def without_request(parsed: Parsed) -> Parsed:
@@ -135,16 +138,38 @@ def _begin(parsed: Parsed, clause: Clause) -> int | None:
     return first if first and tokens[first - 1].lower in _JOINTS else None
 
 
+def _is_joined(parsed: Parsed, clause: Clause, begin: int) -> bool:
+    """Return whether a clause stands beside the one before it: behind an "and", or behind a comma where it tells what
+    the speaker is or has, or of what is theirs. What else they do may hang on what was said before it: "the cabin is in
+    Raglan, we go most weekends"."""
+    tokens = parsed.tokens
+    if any(tokens[index].lower in _AND for index in range(max(0, begin - 2), begin)):
+        return True
+    if tokens[begin - 1].lower not in _COMMAS:
+        return False
+    if tokens[begin].lower in OF_SPEAKER - FIRST_PERSON:
+        return True
+    says_what = [i for i in parsed.children(clause.head) if tokens[i].dep in ("attr", "acomp", "dobj")]
+    is_known = any(tokens[i].lower == "the" for place in says_what for i in parsed.subtree(place))
+    is_or_has = tokens[clause.head].lower in _IS_OR_HAS and bool(says_what) and not is_known
+    return tokens[begin].lower in FIRST_PERSON and is_or_has
+
+
+def _without_joints(parsed: Parsed, begin: int, end: int) -> int:
+    while end > begin and parsed.tokens[end - 1].lower in _JOINTS:
+        end -= 1
+    return end
+
+
 def _piece(parsed: Parsed, clause: Clause, begin: int, end: int, first: Clause) -> Parsed | None:
     tokens = parsed.tokens
     piece = parsed.slice(begin, end)
-    if begin and not any(tokens[index].lower in _AND for index in range(max(0, begin - 2), begin)):
-        return None
     if sum(any(map(str.isalnum, token.text)) for token in piece.tokens) < _FEWEST:
         return None
     if clause.owns_subject:
         is_unsaid = clause.subject is not None and tokens[clause.subject].lower in _UNSAID
-        if begin and (is_unsaid or pointer_of(piece) is not None or _leaves_all_unsaid(parsed, clause)):
+        leans = is_unsaid or pointer_of(piece) is not None or _leaves_all_unsaid(parsed, clause)
+        if begin and (leans or _is_one_of_several(parsed, clause, first)):
             return None
         return piece
     subject = first.subject
@@ -160,7 +185,20 @@ def _leaves_all_unsaid(parsed: Parsed, clause: Clause) -> bool:
     below = [i for i in parsed.subtree(clause.head) if i not in (clause.head, clause.subject)]
     of_speaker = clause.subject is not None and tokens[clause.subject].lower in FIRST_PERSON
     return of_speaker and not any(
-        tokens[i].tag.startswith(("NN", "JJ", "VB")) and not HINT.search(tokens[i].text) for i in below
+        (tokens[i].tag.startswith(("NN", "JJ", "VB")) and not HINT.search(tokens[i].text))
+        or (tokens[i].tag == "CD" and tokens[i].dep in ("dobj", "attr"))
+        for i in below
+    )
+
+
+def _is_one_of_several(parsed: Parsed, clause: Clause, first: Clause) -> bool:
+    """Return whether a name is one of those that the first clause tells of together: "We have two dogs and Rex is
+    old"."""
+    tokens = parsed.tokens
+    return (
+        clause.subject is not None
+        and tokens[clause.subject].tag.startswith("NNP")
+        and any(tokens[i].tag == "NNS" and tokens[i].dep in ("dobj", "attr") for i in parsed.children(first.head))
     )
 
 

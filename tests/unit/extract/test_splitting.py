@@ -60,6 +60,31 @@ def test_a_clause_that_leaves_unsaid_what_it_is_about_is_not_cut_off(said: str) 
 
 
 @pytest.mark.parametrize(
+    ("said", "statements"),
+    [
+        (
+            "I'm vegetarian and my partner Jonas is celiac, we also have a son with asthma.",
+            ["I'm vegetarian", "my partner Jonas is celiac", "we also have a son with asthma."],
+        ),
+        ("I'm a nurse in Pune, my salary is 62,000.", ["I'm a nurse in Pune", "my salary is 62,000."]),
+        ("My wife earns 4100 net and I earn 2900.", ["My wife earns 4100 net", "I earn 2900."]),
+        (
+            "I speak fluent Italian, my mother is from Turin and her cousins still live there.",
+            ["I speak fluent Italian", "my mother is from Turin and her cousins still live there."],
+        ),
+        ("Our cabin is in Raglan, we go most weekends.", ["Our cabin is in Raglan, we go most weekends."]),
+        ("I play chess with old men, I'm the youngest at 61.", ["I play chess with old men, I'm the youngest at 61."]),
+        ("I have two kids, Ben is 4 and Mia is 7.", ["I have two kids, Ben is 4 and Mia is 7."]),
+    ],
+)
+def test_each_statement_that_stands_by_itself_is_one_and_what_leans_on_it_stays_with_it(
+    said: str, statements: list[str]
+) -> None:
+    (parsed,) = parse([said])
+    assert [piece.text_of(range(len(piece.tokens))) for piece in statements_in(parsed)] == statements
+
+
+@pytest.mark.parametrize(
     ("said", "told"),
     [
         ("Thanks to your tips I sleep seven hours a night now.", "I sleep seven hours a night now."),

@@ -269,6 +269,15 @@ def test_what_another_does_changes_nothing_of_the_user() -> None:
     assert decide(quit_, [Neighbour(tom, 0.8, 0.9, 0.9)], (), POLICY, NOON, "Anna").targets == (tom.id,)
 
 
+def test_what_is_said_in_one_breath_ends_nothing_of_itself_without_a_word_of_it() -> None:
+    known = memory("Nadia is Karim's sister, she's a dentist.", turn_id="same")
+    near = [Neighbour(known, 0.8, 0.9, 0.9)]
+    expecting = candidate("Karim's sister is pregnant, and Karim is over the moon.", turn_id="same", news=0.9)
+    assert decide(expecting, near, (), POLICY, NOON, "Karim").action is CREATE
+    put_right = candidate("Nadia is Karim's cousin.", turn_id="same", change="corrects")
+    assert decide(put_right, near, (), POLICY, NOON, "Karim").targets == (known.id,)
+
+
 def test_news_of_another_attribute_changes_no_event_to_come() -> None:
     home = Fact(entity="Ines", verb="lives in", object="Oslo", attribute="home_city")
     moved = candidate("Maya's sister Ines moved to Oslo.", change="moves", facts=(home,))
