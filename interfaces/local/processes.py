@@ -19,6 +19,9 @@ _TRY_AGAIN, _COULD_NOT_BEGIN = 1, 2
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0
 _PATIENCE_SECONDS = 600.0
 """For how long one that may succeed later is started again: a database comes back from an update in minutes."""
+_HELD_SECONDS = 60.0
+"""For how long one that has stayed up and now refuses to begin is: what the dead one left may hold its port, or a file,
+for as long as it finishes what it has in hand."""
 
 
 class ProcessKeepsDying(OperatorError):
@@ -40,6 +43,7 @@ class Supervised:
     _started: float = 0.0
     _fast_deaths: int = field(default=0)
     _failing_since: float = 0.0
+    _has_stayed: bool = False
     _start_again_at: float | None = None
 
     @property
@@ -62,7 +66,8 @@ class Supervised:
         is started after a pause, longer each time.
 
         Raises:
-            ProcessKeepsDying: it refused to begin, or died three times in a row within seconds of its start.
+            ProcessKeepsDying: it refused to begin, for a minute if it had stayed up before, or died three times in a
+                row within seconds of its start.
             ProcessKeepsFailing: it did so for ten minutes, for a reason that may pass.
         """
         if self._process is None or self._process.poll() is None:
@@ -80,12 +85,14 @@ class Supervised:
         now = time.monotonic()
         if now - self._started >= _SHORTEST_LIFE:
             self._fast_deaths = 0
+            self._has_stayed = True
         else:
             self._failing_since = self._failing_since if self._fast_deaths else self._started
             self._fast_deaths += 1
-        if code == _COULD_NOT_BEGIN:
+        may_be_held = self._has_stayed and now - self._failing_since < _HELD_SECONDS
+        if code == _COULD_NOT_BEGIN and not may_be_held:
             raise ProcessKeepsDying(f"the {self.name} refuses to begin:\n{self._end_of_log(1)}")
-        may_pass = code == _TRY_AGAIN
+        may_pass = code in (_TRY_AGAIN, _COULD_NOT_BEGIN)
         if self._fast_deaths >= _FAST_DEATHS and not (may_pass and now - self._failing_since < _PATIENCE_SECONDS):
             message = f"the {self.name} does not stay up; the end of {self.log}:\n{self._end_of_log(12)}"
             raise ProcessKeepsFailing(message) if may_pass else ProcessKeepsDying(message)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -51,11 +53,7 @@ def test_one_that_may_succeed_later_is_started_until_it_stays_up(started: Superv
     for _ in range(3):
         restart(started)
     flag.touch()
-    deadline = time.monotonic() + 30
-    while not flag.with_name("up").exists():
-        started.restart_if_dead()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until_up(started, flag)
     assert not started.restart_if_dead()
 
 
@@ -63,6 +61,46 @@ def test_one_that_may_succeed_later_is_started_until_it_stays_up(started: Superv
 def test_one_that_says_what_to_mend_is_not_started_again(started: Supervised) -> None:
     with pytest.raises(ProcessKeepsDying, match="refuses to begin"):
         restart(started)
+
+
+def wait_until_up(process: Supervised, flag: Path) -> None:
+    deadline = time.monotonic() + 30
+    while not flag.with_name("up").exists():
+        process.restart_if_dead()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def killed(started: Supervised, flag: Path, monkeypatch: pytest.MonkeyPatch) -> Supervised:
+    """A process that stayed up, was killed, and does not find what it needs."""
+    monkeypatch.setattr("interfaces.local.processes._SHORTEST_LIFE", 0.0)
+    flag.touch()
+    wait_until_up(started, flag)
+    for lost in (flag, flag.with_name("up")):
+        lost.unlink()
+    assert started.pid is not None
+    os.kill(started.pid, signal.SIGKILL)
+    restart(started)
+    monkeypatch.setattr("interfaces.local.processes._SHORTEST_LIFE", 5.0)
+    return started
+
+
+@pytest.mark.parametrize("code", [2])
+def test_one_that_stayed_up_is_started_until_what_the_dead_one_held_is_free(killed: Supervised, flag: Path) -> None:
+    for _ in range(2):
+        restart(killed)
+    flag.touch()
+    wait_until_up(killed, flag)
+
+
+@pytest.mark.parametrize("code", [2])
+def test_one_that_stayed_up_and_refuses_for_long_says_what_to_mend(
+    killed: Supervised, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interfaces.local.processes._HELD_SECONDS", 0.0)
+    with pytest.raises(ProcessKeepsDying, match="refuses to begin"):
+        restart(killed)
 
 
 @pytest.mark.parametrize("code", [70])
