@@ -245,7 +245,11 @@ def _read(items: Sequence[Known], request: ForgetRequest, draft: Draft, context:
     apart = [
         index
         for index, item in enumerate(items)
-        if not (request.doubtful and isinstance(item.memory, Memory) and request.turn_id in item.memory.source_turn_ids)
+        if not (
+            request.doubtful
+            and isinstance(item.memory, Memory)
+            and set(item.memory.source_turn_ids) == {request.turn_id}
+        )
     ]
     beside = sorted(apart, key=lambda index: -(items[index].similarity or 0.0))[:_READ_BESIDE]
     texts = [item.memory.summary for index in beside for item in (items[index], *items[index].pieces)]

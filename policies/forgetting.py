@@ -45,8 +45,8 @@ the head finds from .8 on are of the topic, and three in five of what it finds f
 _READ_PERHAPS: Final = 0.2
 """How likely a message is read to ask for something known to be forgotten, from where on that may be meant: what is
 read is hidden, and never erased by that alone (docs/reference/cross-encoder.md)."""
-_READ_ALONE: Final = 0.7
-"""The same for what may be no request at all: nothing but the reading says that it is one."""
+_READ_ALONE: Final = 0.15
+"""The same for what may be no request at all: of how likely it is one, times how likely it is read to mean that."""
 _FEWEST_LEFT: Final = 2
 """Content words and numbers that a fragment has which is left of a memory: fewer tell nothing."""
 
@@ -97,8 +97,9 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
     One that names a topic as a whole means what is surely of it, and perhaps what is likely. What may be no request
     means, perhaps, what its message is read to ask for, and nothing else.
     """
-    if request.only_as_read:
-        return Meant(perhaps=tuple(i for i, item in enumerate(items) if item.is_read_from(_READ_ALONE)))
+    if request.likely is not None:
+        likely = ((i, (item.likely or 0.0) * request.likely) for i, item in enumerate(items))
+        return Meant(perhaps=tuple(index for index, chance in likely if chance >= _READ_ALONE))
     if request.scope == "all":
         everything = tuple(range(len(items)))
         return Meant(perhaps=everything) if request.doubtful else Meant(surely=everything)

@@ -34,7 +34,7 @@ _ASIDE: Final = re.compile(
     r"(?:\s+(?:please|pls))?[,;]\s*(?:i|we|he|she|they|it|you|nobody)(?:['’]\w+)?\s.*\Z", re.I | re.S
 )
 """Words about a thing behind its name: "my salary, she would hate it"."""
-_MAY_ASK_TO_FORGET: Final = 0.2
+_MAY_ASK_TO_FORGET: Final = 0.15
 """How likely a sentence must be a wish to forget for its message to be read beside what is known
 (docs/reference/cross-encoder.md)."""
 _TOLD_BEFORE: Final = re.compile(
@@ -52,8 +52,8 @@ _IDLE_BEFORE: Final = re.compile(
 @dataclass(frozen=True)
 class Forgetting:
     """A request to forget, in the user's own words; everything if `is_all`, what the turn before said if
-    `is_just_said`, all about what it names if `is_whole`. In doubt somebody is asked; what `may_be_one` is a
-    request only where something known is read as what it means."""
+    `is_just_said`, all about what it names if `is_whole`. In doubt somebody is asked. `likely` says how likely
+    it is a request, where no order says so: then it is one only where something known is read as what it means."""
 
     utterance: Utterance
     text: str
@@ -61,7 +61,7 @@ class Forgetting:
     is_doubtful: bool = False
     is_just_said: bool = False
     is_whole: bool = False
-    may_be_one: bool = False
+    likely: float | None = None
 
 
 def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object]) -> Forgetting | None:
@@ -87,7 +87,7 @@ def forgetting_just_said(utterance: Utterance) -> Forgetting:
 
 def forgetting_perhaps(utterance: Utterance) -> Forgetting:
     """Return the request that an utterance may be."""
-    return Forgetting(utterance, utterance.text, is_doubtful=True, may_be_one=True)
+    return Forgetting(utterance, utterance.text, is_doubtful=True, likely=_asks_to_forget(utterance))
 
 
 def spoken_of(utterance: Utterance, order: Order, before: Utterance | None) -> tuple[Utterance, str] | None:
@@ -135,7 +135,11 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     states before is known to that already, what the same sentence states is no memory if it is one."""
     if heard.language != ENGLISH or any(order.intent == "forget" for order in heard.orders):
         return statements
-    asking = [u for u in heard.utterances if not u.orders and not u.of_others and _may_ask_to_forget(u)]
+    asking = [
+        utterance
+        for utterance in heard.utterances
+        if not utterance.orders and not utterance.of_others and _asks_to_forget(utterance) >= _MAY_ASK_TO_FORGET
+    ]
     if not asking:
         return statements
     starts = {u.start for u in asking}
@@ -143,13 +147,15 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     for item in stated:
         item.unless_forgotten = any(u.start in starts for u in item.utterances)
     first = next((i for i, item in enumerate(statements) if item in stated and item.unless_forgotten), len(statements))
-    return [*statements[:first], forgetting_perhaps(asking[0]), *statements[first:]]
+    likeliest = max(asking, key=_asks_to_forget)
+    return [*statements[:first], forgetting_perhaps(likeliest), *statements[first:]]
 
 
-def _may_ask_to_forget(utterance: Utterance) -> bool:
+def _asks_to_forget(utterance: Utterance) -> float:
+    """Return how likely an utterance asks that something be forgotten, as far as a head tells."""
     if utterance.parsed is None or (judgement := judged(utterance)).certainty == "supposition":
-        return False  # "What would happen if I said forget that I live in Rome?"
-    return judgement.intents["forget"] >= _MAY_ASK_TO_FORGET
+        return 0.0  # "What would happen if I said forget that I live in Rome?"
+    return judgement.intents["forget"]
 
 
 def message_of(utterance: Utterance) -> str | None:

@@ -127,7 +127,7 @@ class RulesExtractor:
             said_at=forgetting.utterance.turn.occurred_at,
             said_on=told_on(forgetting),
             said=message_of(forgetting.utterance),
-            only_as_read=forgetting.may_be_one,
+            likely=forgetting.likely,
         )
 
     def _candidate(self, statement: Statement, name: str, ordinal: int) -> Candidate:
