@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import httpx
 import uvicorn
@@ -51,11 +53,17 @@ class Served:
 _FIELDS = frozenset({"etag", "ratelimit", "ratelimit-policy", "retry-after", "www-authenticate", "x-request-id"})
 
 
-class Undescribed:
-    """Notes each answer of a route, and each field of one, that the app's OpenAPI document does not name."""
+@cache
+def openapi_document(*, anonymous: bool = False) -> dict[str, Any]:
+    """Return what the service tells of itself, which takes a second to make."""
+    return create_app(Settings(data_dir=Path("unused")), anonymous=anonymous).openapi()
 
-    def __init__(self, app: FastAPI) -> None:
-        self._app, self.answers = app, set[str]()
+
+class Undescribed:
+    """Notes each answer of a route, and each field of one, that the OpenAPI document does not name."""
+
+    def __init__(self, app: FastAPI, document: dict[str, Any]) -> None:
+        self._app, self._paths, self.answers = app, document["paths"], set[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_noted(message: Message) -> None:
@@ -69,7 +77,7 @@ class Undescribed:
         route = scope.get("route")
         if not isinstance(route, APIRoute) or not route.include_in_schema or status == HTTPStatus.INTERNAL_SERVER_ERROR:
             return
-        operation = self._app.openapi()["paths"][route.path].get(scope["method"].lower())
+        operation = self._paths[route.path].get(scope["method"].lower())
         if operation is None:
             return
         described = operation["responses"].get(str(status))
@@ -83,7 +91,7 @@ def served(settings: Settings, *, anonymous: bool = False, port: int | None = No
     """Serve the app of these settings until the block ends; who listens then is cut off. Of each route it may answer
     only what its description names."""
     port = port or free_port()
-    app = Undescribed(create_app(settings, anonymous=anonymous))
+    app = Undescribed(create_app(settings, anonymous=anonymous), openapi_document(anonymous=anonymous))
     config = uvicorn.Config(
         app,
         host="127.0.0.1",

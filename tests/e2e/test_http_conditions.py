@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import httpx
 import pytest
 
-from interfaces.http.app import create_app
-from schema.settings import Settings
-from tests.e2e.service import Served
+from tests.e2e.service import Served, openapi_document
 
-PATHS: Final[dict[str, dict[str, Any]]] = create_app(Settings(data_dir=Path("unused"))).openapi()["paths"]
+PATHS: Final[dict[str, dict[str, Any]]] = openapi_document()["paths"]
 
 
 def tells_etag(operation: Any) -> bool:

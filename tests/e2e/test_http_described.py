@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from itertools import cycle
-from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -23,12 +22,10 @@ from schemathesis.pytest._test_builder import build_operation_test
 from schemathesis.python._constants.orchestrator import make_constants_value_source
 from schemathesis.specs.openapi.checks import allow_header_conformance, positive_data_acceptance, unsupported_method
 
-from interfaces.http.app import create_app
 from schema import Subject
-from schema.settings import Settings
 from stores.catalog import Changes
 from tests.contract.catalogs import a_memory as a_known_memory
-from tests.e2e.service import Served
+from tests.e2e.service import Served, openapi_document
 
 USER: Final = "anna"
 MEANING: Final = {
@@ -79,8 +76,9 @@ _project = ProjectConfig(
     max_stream_events=1,
 )
 _config = SchemathesisConfig(seed=15, projects=ProjectsConfig(default=_project))
-document = create_app(Settings(data_dir=Path("unused"))).openapi()
-LABELS: Final = [f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods]
+LABELS: Final = [
+    f"{method.upper()} {path}" for path, methods in openapi_document()["paths"].items() for method in methods
+]
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +141,7 @@ def something_happens(service: Served) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def operations() -> Mapping[str, schemathesis.APIOperation[Any, Any, Any, Any]]:
     """What the description says of each route."""
-    described = schemathesis.openapi.from_dict(document, config=_config)
+    described = schemathesis.openapi.from_dict(openapi_document(), config=_config)
     found = [one.ok() for one in described.get_all_operations() if isinstance(one, Ok)]
     return {operation.label: operation for operation in found}
 

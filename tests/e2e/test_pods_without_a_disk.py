@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx
+import pytest
 import yaml
 
 from afterturn_client import Client
@@ -30,6 +31,7 @@ def settings_of_pods() -> dict[str, str]:
     return {name: value for name, value in given.items() if "SPOOL" in name or "BUDGET" in name}
 
 
+@pytest.mark.long
 def test_what_a_pod_accepted_while_the_broker_came_and_went_outlives_the_pod_and_its_disk(tmp_path: Path) -> None:
     home, port, user = Home.at(tmp_path), free_port(), f"anna-{uuid.uuid4().hex[:8]}"
     url, disk = f"http://127.0.0.1:{port}", tmp_path / "of-the-pod"

@@ -225,6 +225,7 @@ def test_a_listener_at_one_hears_what_comes_through_the_other_and_the_metrics_ar
         assert shown("afterturn_http_request_duration_seconds_count") >= answered
 
 
+@pytest.mark.long
 def test_connections_are_spread_over_all_processes(service: Together, pair: tuple[int, int]) -> None:
     before = [_sockets(pid) for pid in pair]
     with ExitStack() as stack:

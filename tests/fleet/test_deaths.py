@@ -49,6 +49,7 @@ def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(fleet: Fleet) -
     assert_every_move_happened_once_and_in_order(fleet)
 
 
+@pytest.mark.long
 def test_turns_whose_messages_were_lost_are_found_by_the_sweeper(fleet: Fleet) -> None:
     for number, city in enumerate(CITIES):
         for user in USERS:

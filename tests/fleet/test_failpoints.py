@@ -38,13 +38,8 @@ def let_one_die(fleet: Fleet, point: Failpoint) -> None:
     fleet.workers.remove(dying)
 
 
-_QUICK = ("after_commit",)
-"""Where a turn can happen twice; the others are in the long tests."""
-
-
-@pytest.mark.parametrize(
-    "point", [point if point in _QUICK else pytest.param(point, marks=pytest.mark.long) for point in FAILPOINTS]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("point", FAILPOINTS)
 def test_a_worker_that_dies_at_a_point_loses_and_doubles_nothing(fleet: Fleet, point: Failpoint) -> None:
     let_one_die(fleet, point)
     fleet.wait_until_idle()

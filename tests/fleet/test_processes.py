@@ -18,7 +18,7 @@ from tests.fleet.oracle import Faults
 from tests.fleet.state import assert_all_as_said
 
 
-@pytest.mark.parametrize(("kills", "users", "turns"), [(3, 120, 6), pytest.param(20, 400, 12, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("kills", "users", "turns"), [(3, 60, 6), pytest.param(20, 400, 12, marks=pytest.mark.long)])
 def test_workers_that_are_killed_at_random_lose_and_double_nothing(
     oracle_fleet: Fleet, kills: int, users: int, turns: int
 ) -> None:
@@ -55,6 +55,7 @@ def test_workers_may_join_and_leave_under_load_and_finish_what_they_have(oracle_
     assert [call for call in calls if call.end is None] == []
 
 
+@pytest.mark.long
 def test_a_worker_frozen_past_its_leases_writes_nothing_when_it_wakes(oracle_fleet: Fleet) -> None:
     fleet = oracle_fleet
     # So slow that none is answered before the worker is frozen: one that freezes as it writes holds an SQLite file.

@@ -21,6 +21,7 @@ def fleet_without_beat(broker_url: str, tmp_path: Path) -> Iterator[Fleet]:
         yield fleet
 
 
+@pytest.mark.long
 def test_no_turn_waits_for_the_sweep_when_its_model_is_throttled_or_answers_nonsense(
     fleet_without_beat: Fleet,
 ) -> None:

@@ -38,15 +38,16 @@ def test_an_index_that_is_locked_is_behind_and_catches_up(pair: Fleet, seconds: 
     assert_all_as_said(pair)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "faults"),
     [
         ("down", Faults(throttled=1.0)),
-        pytest.param("hanging", Faults(hangs=True), marks=pytest.mark.long),
+        ("hanging", Faults(hangs=True)),
         # Both at once, and harder: tests/fleet/test_retries.py.
-        pytest.param("throttling", Faults(throttled=0.2), marks=pytest.mark.long),
-        pytest.param("garbage", Faults(garbage=0.1), marks=pytest.mark.long),
-        pytest.param("slow", Faults(fastest=3.5, slowest=4.5), marks=pytest.mark.long),
+        ("throttling", Faults(throttled=0.2)),
+        ("garbage", Faults(garbage=0.1)),
+        ("slow", Faults(fastest=3.5, slowest=4.5)),
     ],
 )
 def test_a_language_model_in_trouble_costs_time_and_no_turn_when_it_is(pair: Fleet, name: str, faults: Faults) -> None:
