@@ -313,12 +313,12 @@ def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
         return False
     if memory.type is not MemoryType.EPISODIC:
         return True
+    has_word_of_it = bool(new.cues & NEWS)
     if _goes_on(memory):
-        return bool(new.cues & NEWS) or _news(candidate) >= _SURELY_NEWS
+        return has_word_of_it or _news(candidate) >= _SURELY_NEWS
     if memory.occurred_at <= memory.said_at:
         return True
-    is_told = candidate.type is not MemoryType.EPISODIC or bool(new.cues & NEWS)
-    return is_told and not _moves_something_else(candidate, memory, new)
+    return has_word_of_it and not _moves_something_else(candidate, memory, new)
 
 
 def _can_end(candidate: Candidate, memory: Memory, new: Wording) -> bool:

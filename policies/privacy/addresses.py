@@ -237,7 +237,7 @@ RULES: Final = (
         ("I live in Leeds LS6 2AB with Tom", "Hauptplatz, 10115 Berlin"), "We sold 12000 Swiss watches.", "[postcode]",
         numeric=True),
     Rule("postcode", shape(
-        r"(?:\s(?-i:[^\W\d_a-z])[\w.'’-]{1,24},?){1,3}\s(?P<value>\d{5}(?:-\d{3,4})?|\d{2}-\d{3}|\d{4}\s[A-Z]{2})"
+        r"(?:\s(?-i:[^\W\d_a-z])[\w.'’-]{1,24},?){1,3}\s(?P<value>\d{5}(?:-\d{3,4})?|\d{2}-\d{3}|\d{4}\s(?-i:[A-Z]{2}))"
         r"(?![\w%]|[.,]\d)|\s(?P<bare>\d{5}(?:-\d{4})?)(?=[.,;!?\n]|$|\s(?:now|and|with|since))"),
         ("We live in Beverly Hills 90210 now", "She is from Kraków 30-001"), "They live in Boeing town.", "[postcode]",
         numeric=True,

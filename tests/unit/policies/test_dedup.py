@@ -289,6 +289,8 @@ def test_news_of_another_attribute_changes_no_event_to_come() -> None:
     )
     near = [Neighbour(wedding, 0.7)]
     assert decide(moved, near, (), POLICY, NOON, "Maya").action is CREATE
+    aged = candidate("Maya turned 39.", facts=(Fact(entity="user", verb="is", object="39", attribute="age"),))
+    assert decide(aged, [Neighbour(wedding, 0.3, ending=0.57)], (), POLICY, NOON, "Maya").action is not SUPERSEDE
     put_off = candidate("Ines moved the wedding in Porto to January.", change="moves")
     assert decide(put_off, near, (), POLICY, NOON, "Maya").targets == (wedding.id,)
 

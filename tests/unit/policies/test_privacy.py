@@ -154,6 +154,9 @@ def test_a_planted_text_is_no_less_planted_where_personal_identifiers_are_droppe
         "The user walked down Oak Street, and in 2019 Penny Lane was closed.",
         "The user's daughter Katie 5 and her brother Tom 12 like the film.",
         "The user meets Ana at 5 PM Eastern.",
+        "The rent goes up to 1,480 from March 2026 on.",
+        "Tom works at Shell from May 2025 in Delft.",
+        "We moved to Lagos 1000 km away.",
     ],
 )
 def test_what_only_looks_like_a_secret_or_an_identifier_is_kept(text: str) -> None:
