@@ -17,7 +17,7 @@ from memory.scoring import Origin
 from memory.spoken_preferences import SpokenPreferences
 from memory.tags import kept_tags
 from memory.third_parties import REASON as OTHERS
-from memory.third_parties import text_without_others, without_others
+from memory.third_parties import relations_known, text_without_others, without_others
 from policies.authority import authority_of, without_privileges
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
@@ -31,6 +31,7 @@ from schema import (
     AuditAction,
     Candidate,
     Extraction,
+    Fact,
     ForgetRequest,
     Message,
     Policy,
@@ -74,6 +75,7 @@ def screened(
     hidden = {
         turn_id: _hidden_runs(whole[turn_id], screening.text, context.policy) for turn_id, screening in seen.items()
     }
+    told: list[Fact] = []
     for item in extraction.items:
         turn = turns[item.turn_id]
         authority = authority_of(turn.source)
@@ -103,11 +105,12 @@ def screened(
         elif item.turn_id in prompts - orders:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE or behind[id(item)] in planted_texts:
-            shown = _without_others(kept, turns, draft, context.policy)
+            shown = _without_others(kept, turn, told, draft, context)
             if shown is not None:
                 origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)
                 queue_for_review(shown, Asker.SCREENING, PLANTED, draft, context, origin)
-        elif (candidate := _without_others(kept, turns, draft, context.policy)) is not None:
+        elif (candidate := _without_others(kept, turn, told, draft, context)) is not None:
+            told += candidate.facts
             yield without_privileges(candidate)
 
 
@@ -139,11 +142,15 @@ def _is_planted_beside(turn: Turn) -> bool:
     return any(any(planted.find(text)) or is_ordering_title(text) for text in _beside(turn))
 
 
-def _without_others(candidate: Candidate, turns: Mapping[str, Turn], draft: Draft, policy: Policy) -> Candidate | None:
-    """Return the candidate without the names of others of whom it tells something sensitive; None if it must not be
-    kept."""
-    own = tuple(name for name in (turns[candidate.turn_id].user_name(), draft.name) if name)
-    masked = without_others(candidate, own, policy)
+def _without_others(
+    candidate: Candidate, turn: Turn, told: Iterable[Fact], draft: Draft, context: MemoryContext
+) -> Candidate | None:
+    """Return the candidate without the names of others of whom it tells something sensitive, None if it must not be
+    kept; `told` are facts of the same batch, told before it."""
+    own = tuple(name for name in (turn.user_name(), draft.name) if name)
+    masked = without_others(candidate, own, context.policy)
+    if masked.hidden and (known := relations_known(masked.hidden, draft.subject, context, told)):
+        masked = without_others(candidate, own, context.policy, known)
     draft.hidden.setdefault(candidate.turn_id, set()).update(masked.hidden)
     if masked.kept is None:
         draft.audit_refusal(AuditAction.REFUSED, candidate.turn_id, OTHERS)

@@ -11,7 +11,7 @@ from memory.planted_orders import is_likely_planted_statement
 from memory.statement_reading import Reading, read_statement
 from memory.tags import kept_tags
 from memory.third_parties import REASON as OTHERS
-from memory.third_parties import Told, own_names, without_others
+from memory.third_parties import Told, own_names, relations_known, without_others
 from policies.privacy.screen import screen
 from schema import Preferences, Subject, Verdict
 from schema.errors import Refused
@@ -81,7 +81,8 @@ def stated_without_others(claim: Told, subject: Subject, context: MemoryContext)
     masked = without_others(claim, (), context.policy)
     if masked.hidden:
         # Only now is it worth asking what the user is called, whose own name stays.
-        masked = without_others(claim, own_names(subject, context), context.policy)
+        known = relations_known(masked.hidden, subject, context)
+        masked = without_others(claim, own_names(subject, context), context.policy, known)
     if masked.kept is None:
         raise NotKept(f"this may not be kept ({OTHERS}): say it without the name")
     return masked.kept

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
+from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
 from memory.context import MemoryContext
@@ -12,8 +14,10 @@ from policies.privacy.third_parties import (
     claim_words,
     may_name_others,
     relations_in,
+    relations_of,
     told_in,
     told_of,
+    with_known_relations,
     with_relation,
     without_names,
 )
@@ -21,7 +25,7 @@ from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Memory, Policy, Status, S
 
 REASON: Final = "others_sensitive_data"
 _LATEST: Final = 20
-"""How many memories are asked what the user is called in the turns that they came of."""
+"""How many memories are asked what the user is called in the turns that they came of, or what somebody is to them."""
 Told = TypeVar("Told", Candidate, Memory)
 
 
@@ -33,12 +37,17 @@ class Masked(Generic[Told]):
     hidden: tuple[str, ...] = ()
 
 
-def without_others(claim: Told, own: Sequence[str], policy: Policy) -> Masked[Told]:
-    """Return a claim without the names of others of whom it tells something sensitive; `own` are the user's names."""
+def without_others(
+    claim: Told, own: Sequence[str], policy: Policy, known: Mapping[str, str] = MappingProxyType({})
+) -> Masked[Told]:
+    """Return a claim without the names of others of whom it tells something sensitive; `own` are the user's names, and
+    `known` is what people are to them, which stands for their names (`relations_known`)."""
     if policy.others_sensitive_data == "keep":
         return Masked(claim)
     names: tuple[str, ...] = told_of(claim, own)
-    summary: str = without_names(claim.summary, names)[:MAX_SUMMARY_CHARS]
+    theirs = {name: relation for name, relation in known.items() if name in names}
+    told = with_known_relations(claim.summary, theirs, next(iter(own), ""))
+    summary: str = without_names(told, names)[:MAX_SUMMARY_CHARS]
     if may_name_others(summary, own):
         # Which word is the name nothing knows: none of the claim stays in the raw turn.
         return Masked(None, (*names, *claim_words(summary, own)))
@@ -46,7 +55,7 @@ def without_others(claim: Told, own: Sequence[str], policy: Policy) -> Masked[To
         return Masked(None, names)
     if not names:
         return Masked(claim)
-    relations = relations_in(claim.summary, names)
+    relations = theirs | relations_in(claim.summary, names)
     update = {
         "summary": with_relation(summary),
         "tags": tuple(tag for tag in claim.tags if tag == without_names(tag, names)),
@@ -71,6 +80,16 @@ def text_without_others(text: str, own: Sequence[str], policy: Policy) -> str:
     if may_name_others(kept, own) or (names and policy.others_sensitive_data == "drop"):
         return ""
     return with_relation(kept) if names else text
+
+
+def relations_known(
+    names: Collection[str], subject: Subject, context: MemoryContext, just_told: Iterable[Fact] = ()
+) -> dict[str, str]:
+    """Return what people are to the user, such as "user's brother", by those of the names of which facts that are known
+    say so, or facts that were `just_told`."""
+    named = (memory for name in names for memory in context.catalog.facts.latest(subject, about=name, limit=_LATEST))
+    facts = chain(chain.from_iterable(memory.facts for memory in named), just_told)
+    return {name: relation for name, relation in relations_of(facts).items() if name in names}
 
 
 def own_names(subject: Subject, context: MemoryContext) -> tuple[str, ...]:

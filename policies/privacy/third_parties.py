@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from policies.language.lexicon import word_set
@@ -13,7 +13,7 @@ from policies.privacy.name_evidence import people_in
 from policies.privacy.names import NO_NAMES, is_no_name, is_sensitive, names_in, without_lead, words_of
 from policies.privacy.sensitive import special_places
 from policies.privacy.sensitive_head import LIKELY, SURELY, as_read
-from schema import Candidate, Memory
+from schema import Candidate, Fact, Memory
 
 PLACEHOLDER: Final = "[person]"
 _USER: Final = "user"
@@ -74,6 +74,8 @@ _TOLD_THEM: Final = re.compile(
     re.IGNORECASE,
 )
 """Before a mask after which the relative is told of somebody else: "Maya told her "."""
+_KIN_BEFORE: Final = re.compile(rf"\b(?i:{_KIN})(?: (?:called|named)|,)? \Z")
+"""What somebody is to another, before their name: "his sister ", "our son, "."""
 _OWN_RELATION: Final = rf"(?:\b(?:my|our)|\w['’]s) (?:[\w-]+ ){{0,2}}(?P<relation>(?i:{_KIN}))"
 _COMMON: Final = word_set("will may can art mark bill grace hope faith joy rose june april august dawn mike")
 """Names that are words of every day, too: they are looked for with their capital letter only."""
@@ -140,6 +142,34 @@ def with_relation(text: str) -> str:
     for match in reversed(list(_RELATED_AFTER.finditer(text))):
         text = f"{text[: match.start()]}{match['relation']}{text[match.end() :]}"
     return text
+
+
+def with_known_relations(text: str, relations: Mapping[str, str], name: str) -> str:
+    """Return a text with what people are to the user in the place of their names, unless that stands before them: "Tom
+    has diabetes" is told of "Maya's brother" if `name` is Maya and `relations` are {"Tom": "user's brother"}."""
+    quoted = _QUOTED.match(text) is not None
+    for person in sorted(relations, key=len, reverse=True):
+        relation = relations[person].removeprefix(f"{_USER}'s ")
+        for match in reversed(list(_found(person, text))):
+            before = text[: match.start()]
+            if _KIN_BEFORE.search(before):
+                continue
+            whose = "my" if quoted else f"{name}'s" if name else "the user's"
+            opens = not before or before.rstrip(' "“')[-1:] in ".!?:"
+            phrase = f"{whose[:1].upper() if opens else whose[:1]}{whose[1:]} {relation}"
+            text = f"{before}{phrase}{text[match.end() :]}"
+    return text
+
+
+def relations_of(facts: Iterable[Fact]) -> dict[str, str]:
+    """Return what people are to the user, such as "user's brother", by the names that facts have of them."""
+    relations = {}
+    for fact in facts:
+        if fact.verb == "is" and fact.object.startswith(f"{_USER}'s "):
+            relations[fact.entity] = fact.object
+        elif fact.entity == _USER and fact.attribute == "partner":
+            relations[fact.object] = f"{_USER}'s partner"
+    return relations
 
 
 def relations_in(text: str, names: Iterable[str]) -> dict[str, str]:

@@ -85,8 +85,14 @@ def facts_of(sentences: Sequence[Parsed], *, answered: bool = False, laughed: bo
     facts = [] if answered else [fact for parsed in sentences for fact in attribute_facts(parsed)]
     valued = {fact.entity for fact in facts}
     told = () if laughed else [parsed for parsed in sentences if not corrects_itself(parsed)]
-    further = (fact for parsed in told for fact in triples_of(parsed) if fact.entity not in valued)
+    triples = (fact for parsed in told for fact in triples_of(parsed))
+    further = (fact for fact in triples if fact.entity not in valued or _says_whose(fact))
     return tuple(dict.fromkeys((*facts, *further)))[:_MOST]
+
+
+def _says_whose(fact: Fact) -> bool:
+    """Return whether a fact says what somebody is to the user."""
+    return fact.verb == "is" and fact.object.startswith(f"{USER}'s ")
 
 
 def triples_of(parsed: Parsed) -> tuple[Fact, ...]:
