@@ -18,10 +18,14 @@ LISTS: Final = tuple(
 )
 """Where kombu puts messages on Redis, by queue and priority; a sender may set either."""
 
+_DEEPEST: Final = 200
+"""Levels of JSON that are read as such: whoever reads from deeper in a stack must not fail on what another read."""
+
 
 def arguments_of(message: bytes) -> tuple[str, str, Any]:
     """Return what tells a message from all others, the name of its task, and its arguments: the one if there is just
-    one, else all there are. What cannot be read is all text of the message, of no task."""
+    one, else all there are. What cannot be read is text, of no task: that of its body, or else of the whole message."""
+    readable: Any = message
     try:
         envelope = json.loads(message)
         headers = envelope.get("headers") or {}
@@ -30,9 +34,12 @@ def arguments_of(message: bytes) -> tuple[str, str, Any]:
             content = base64.b64decode(content)
         if compression := headers.get("compression"):
             content = decompress(content if isinstance(content, bytes) else content.encode("latin-1"), compression)
+        readable = content
         body = json.loads(content)
-    except (ValueError, KeyError, TypeError, AttributeError, KombuError, zlib.error):
-        return _digest(message), "", message.decode(errors="replace")
+        _require_readable(body)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, KombuError, zlib.error):
+        text = readable if isinstance(readable, bytes | str) else message
+        return _digest(message), "", text.decode(errors="replace") if isinstance(text, bytes) else text
     if isinstance(body, dict):
         # Celery's first protocol has all in the body.
         id_, task, arguments, named = body.get("id"), body.get("task"), body.get("args"), body.get("kwargs")
@@ -42,6 +49,25 @@ def arguments_of(message: bytes) -> tuple[str, str, Any]:
     whole = arguments[0] if isinstance(arguments, list) and len(arguments) == 1 and not named else [arguments, named]
     # Two senders may give the same id.
     return f"{id_}:{_digest(str(envelope['body']).encode())}", str(task or ""), whole
+
+
+def _require_readable(value: Any) -> None:
+    """Check that a JSON value is no deeper than anybody can write it again.
+
+    Raises:
+        RecursionError: it is.
+    """
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    raise RecursionError
 
 
 def _digest(content: bytes) -> str:

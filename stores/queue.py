@@ -44,6 +44,11 @@ PUT_DOCUMENT = "memory.put_document"
 INDEX_DOCUMENT = "memory.index_document"
 TIDY = "memory.tidy"
 SEND_WEBHOOKS = "memory.send_webhooks"
+SWEEP = "memory.sweep"
+WORDLESS_TASKS: Final = frozenset(
+    {DRAIN_MAILBOX, DEAD_LETTER, NIGHT, NIGHT_CHUNK, CONDENSE, INDEX_DOCUMENT, TIDY, SEND_WEBHOOKS, SWEEP}
+)
+"""Tasks that are given ids alone; and dead letters, which are read as such."""
 BEAT_KEYS = "afterturn:beat:"
 """The prefix of beat's keys in Redis."""
 BEAT_LOCK = f"{BEAT_KEYS}:lock"

@@ -12,7 +12,7 @@ from typing import Any, cast
 from redis import Redis
 
 from stores.celery_messages import LISTS, arguments_of
-from stores.queue import INGEST_QUEUE, INGEST_TURN, PUT_DOCUMENT
+from stores.queue import INGEST_QUEUE, WORDLESS_TASKS
 
 _PAGE = 500
 INGEST_LISTS = (INGEST_QUEUE, *(f"{INGEST_QUEUE}\x06\x16{priority}" for priority in (3, 6, 9)))
@@ -55,7 +55,7 @@ def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
 
 
 def message_of(message: bytes) -> tuple[str, Any]:
-    """Return a message's id, and its turn, its document or, where it cannot be read, its text; nothing for what is
-    none."""
+    """Return a message's id, and its turn, its document or, where it cannot be read, its text; what is given to a task
+    that nobody here knows, of which a worker makes a dead letter; nothing for a task of ours that bears no words."""
     id_, task, turn = arguments_of(message)
-    return id_, turn if task in (INGEST_TURN, PUT_DOCUMENT, "") else None
+    return id_, None if task in WORDLESS_TASKS else turn

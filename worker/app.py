@@ -8,11 +8,10 @@ from celery.schedules import crontab, schedule
 from celery.signals import setup_logging
 
 from schema.settings import load_settings
-from stores.queue import BEAT_KEYS, NIGHT, NIGHTLY_QUEUE, TIDY, create_celery
+from stores.queue import BEAT_KEYS, NIGHT, NIGHTLY_QUEUE, SWEEP, TIDY, create_celery
 from worker.broker import outlive_lost_connections
 from worker.logs import configure_logging
 
-SWEEP = "memory.sweep"
 JOBS = ("consolidate", "promote", "forget")
 _DAY_SECONDS = 86_400
 

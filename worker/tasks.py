@@ -48,6 +48,7 @@ from stores.queue import (
     NIGHT_CHUNK,
     PUT_DOCUMENT,
     SEND_WEBHOOKS,
+    SWEEP,
     TIDY,
     notify,
     request_indexing,
@@ -56,7 +57,7 @@ from stores.queue import (
     send_dead_letter,
     turn_quota,
 )
-from worker.app import SWEEP, app, settings
+from worker.app import app, settings
 from worker.context import WorkerContext, load_models, open_worker_context
 from worker.drain import drain
 from worker.inspection import busy

@@ -36,6 +36,16 @@ from tests.turns import a_turn, subject
 pytest_generate_tests = on_every_store_at_length
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
 SECRET = "My grandmother's recipe needs seventeen walnuts"
+FORMS = [
+    "base64",
+    "utf-8",
+    "gzip",
+    "first protocol",
+    "broken",
+    "no JSON inside",
+    "of another task",
+    "nested deeper than is read",
+]
 
 
 def message(turn: dict[str, Any], form: str) -> str:
@@ -50,12 +60,18 @@ def message(turn: dict[str, Any], form: str) -> str:
         headers, body = {}, json.dumps({"id": "m1", "task": INGEST_TURN, "args": [turn], "kwargs": {}}).encode()
     if form == "broken":
         return json.dumps({"headers": headers, "turn": turn})
+    if form == "of another task":
+        headers["task"] = "memory.of_another_time"
+    if form == "no JSON inside":
+        body = body[:-1]
+    if form == "nested deeper than is read":
+        body = json.dumps([[turn | {"metadata": "..."}], {}, {}]).replace('"..."', "[" * 5_000 + "]" * 5_000).encode()
     encoded = base64.b64encode(body).decode()
     return json.dumps({"body": encoded, "headers": headers, "properties": {"body_encoding": "base64"}})
 
 
 @pytest.mark.parametrize("queue", [INGEST_QUEUE, NIGHTLY_QUEUE, DEAD_LETTER_QUEUE])
-@pytest.mark.parametrize("form", ["base64", "utf-8", "gzip", "first protocol", "broken"])
+@pytest.mark.parametrize("form", FORMS)
 def test_a_turn_goes_whatever_its_message_looks_like_and_wherever_it_lies(
     alone: Worker, anna: str, form: str, queue: str
 ) -> None:
