@@ -26,6 +26,7 @@ from schema.turn import TurnSource
 
 _AGENT: Final[TurnSource] = "agent"
 _SAID_THEMSELF: Final = "the user said it themself: remember what changed, and it waits for them to decide"
+_FOR_THEM: Final = "the user said it themself: whether it is told, and to whom, is for them to say"
 Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
 _Change = Callable[[Memory, Draft], None]
 
@@ -76,8 +77,8 @@ def edit(
     Raises:
         NotFound, NotAMember, NotAllowed: see `writable_memory`; so may what it would be seen as not be written.
         VersionMismatch: it is at another version.
-        NotPossible: it is provisional, or an agent would change the words of somebody who is trusted more, or
-            contradict them.
+        NotPossible: it is provisional, or an agent would change the words of somebody who is trusted more, hide them or
+            show them to others, or contradict them.
         NotKept: the new summary is a secret, planted, or on a blocked topic, or so is a tag or the category.
         pydantic.ValidationError: a value cannot be what its field says.
         ConcurrentChange: others kept changing it.
@@ -91,14 +92,15 @@ def edit(
     if "summary" in fields:
         read = reading_of(fields["summary"], subject, context, now)
         fields |= {"facts": read.facts, "entities": read.entities, "said_at": now}
-        if principal is None or principal.agent_id is None:
+        if not _is_agent(principal):
             fields["source"] = USER
     named = ", ".join(sorted(vars(wanted).keys() & fields.keys()))
 
     def change(memory: Memory, draft: Draft) -> None:
-        if "summary" in fields and principal is not None and principal.agent_id is not None:
-            if not may_replace(_AGENT, memory.source):
-                raise NotPossible(_SAID_THEMSELF)
+        if wanted.confidence == 0.0 or wanted.visibility not in (None, memory.visibility):
+            _require_authority(principal, memory, _FOR_THEM)
+        if "summary" in fields and _is_agent(principal):
+            _require_authority(principal, memory, _SAID_THEMSELF)
             fields["source"] = _AGENT
         own = {"agent_id": principal.agent_id} if principal and wanted.visibility is Visibility.INDIVIDUAL else {}
         changed = Memory.model_validate({**memory.model_dump(), **fields, **own, "updated_at": now})
@@ -121,6 +123,20 @@ def edit(
             draft.update(changed, None, f"edited: {named}")
 
     return _change(principal, subject, memory_id, change, context, now, by, versions)
+
+
+def _is_agent(principal: Principal | None) -> bool:
+    return principal is not None and principal.agent_id is not None
+
+
+def _require_authority(principal: Principal | None, memory: Memory, refusal: str) -> None:
+    """Check that who asks is no agent who would do something to the words of somebody who is trusted more.
+
+    Raises:
+        NotPossible: it is.
+    """
+    if _is_agent(principal) and not may_replace(_AGENT, memory.source):
+        raise NotPossible(refusal)
 
 
 def _kept_words(
@@ -154,10 +170,16 @@ def apply_verb(
     it again, `suppress` keeps it and never tells it. `by` is as for `edit`.
 
     Raises:
-        NotPossible: its status does not allow that, or something else has taken its place.
+        NotPossible: its status does not allow that, something else has taken its place, or an agent would do it to the
+            words of somebody who is trusted more.
         NotFound, NotAMember, NotAllowed, VersionMismatch, ConcurrentChange: see `edit`.
     """
-    return _change(principal, subject, memory_id, _CHANGES[verb], context, now, by, versions)
+
+    def change(memory: Memory, draft: Draft) -> None:
+        _require_authority(principal, memory, _FOR_THEM)
+        _CHANGES[verb](memory, draft)
+
+    return _change(principal, subject, memory_id, change, context, now, by, versions)
 
 
 def _mark(field: str, value: bool, reason: str) -> _Change:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.edits import Edit, NotPossible, apply_verb, edit
+from memory.edits import Edit, NotPossible, Verb, apply_verb, edit
 from memory.preferences import set_preference
 from memory.remember import Statement, remember
 from memory.statement_screening import NotKept
@@ -151,6 +151,33 @@ def test_an_agent_does_not_change_the_users_own_words(worker: Worker, memory: Me
     assert edit(agent, memory.subject, memory.id, Edit(importance=0.9), worker.context, now=NOW).importance == 0.9
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [Edit(confidence=0.0), Edit(visibility=Visibility.INDIVIDUAL), Edit(visibility=Visibility.PUBLIC)],
+    ids=str,
+)
+def test_an_agent_neither_hides_nor_shows_around_what_the_user_said(
+    worker: Worker, memory: Memory, wanted: Edit
+) -> None:
+    coach = of(memory.subject_id, "coach", WRITER)
+    with pytest.raises(NotPossible, match="said it themself"):
+        edit(coach, memory.subject, memory.id, wanted, worker.context, now=NOW)
+    assert worker.known(memory.subject) == [memory]
+
+
+@pytest.mark.parametrize("verb", ["pin", "unpin", "archive", "restore", "suppress", "unsuppress"])
+def test_an_agent_does_to_its_own_words_what_it_may_not_do_to_the_users(
+    worker: Worker, memory: Memory, verb: Verb
+) -> None:
+    whose, coach = memory.subject, of(memory.subject_id, "coach", WRITER)
+    own = remember(coach, whose, Statement("The user loves sailing."), worker.context, now=NOW).memory
+    assert own is not None
+    apply_verb(coach, whose, own.id, verb, worker.context, now=NOW)
+    with pytest.raises(NotPossible, match="said it themself"):
+        apply_verb(coach, whose, memory.id, verb, worker.context, now=NOW)
+    assert memory in worker.known(whose)
+
+
 def test_an_edit_keeps_no_secret(worker: Worker, memory: Memory) -> None:
     with pytest.raises(NotKept):
         edit(None, memory.subject, memory.id, Edit(summary="The password is hunter2!x9."), worker.context, now=NOW)
@@ -276,14 +303,16 @@ def test_who_states_what_another_called_private_is_not_told_what_they_said(worke
     assert said.memory is None or said.memory.labels.visibility is Visibility.PRIVATE
 
 
-def test_an_agent_makes_a_memory_its_own_and_shares_it_again(worker: Worker, memory: Memory) -> None:
-    whose = memory.subject
-    anna, coach = of(whose.subject_id, can=WRITER), of(whose.subject_id, "coach", WRITER)
+def test_an_agent_makes_a_memory_its_own_and_shares_it_again(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    coach, anna_herself = of(anna, "coach", WRITER), of(anna, can=WRITER)
+    memory = remember(coach, whose, Statement("The user lives in Lisbon."), worker.context, now=NOW).memory
+    assert memory is not None
     edit(coach, whose, memory.id, Edit(visibility=Visibility.INDIVIDUAL), worker.context, now=NOW)
     assert found_by(coach, whose, "Lisbon", worker) == [memory.summary]
-    assert found_by(anna, whose, "Lisbon", worker) == []
+    assert found_by(anna_herself, whose, "Lisbon", worker) == []
     edit(coach, whose, memory.id, Edit(visibility=Visibility.PRIVATE), worker.context, now=NOW)
-    assert found_by(anna, whose, "Lisbon", worker) == [memory.summary]
+    assert found_by(anna_herself, whose, "Lisbon", worker) == [memory.summary]
 
 
 def test_nobody_makes_a_memory_what_they_could_not_see_then(worker: Worker, memory: Memory) -> None:
