@@ -8,7 +8,7 @@ from typing import Final
 from memory.members import membership_of
 from policies.access import may_see, may_write, require, role_in, seen_by
 from schema import Capability, Labels, Memory, Principal, Seen, Status, Subject, Visibility
-from schema.errors import NotAllowed, NotAMember, NotFound
+from schema.errors import NotAllowed, NotAMember, NotAPerson, NotFound
 from stores.catalog import Catalog
 
 NO_SUCH = "there is no such memory"
@@ -80,6 +80,16 @@ def require_shared(principal: Principal | None, subject: Subject, catalog: Catal
     """
     if not may_see(seen_of(principal, subject, catalog), Labels(Visibility.PRIVATE, subject.subject_id)):
         raise NotAMember
+
+
+def require_person(principal: Principal | None) -> None:
+    """Check that who asks is no agent: it decides nothing for the user, unless its key administers the tenant.
+
+    Raises:
+        NotAPerson: it is one.
+    """
+    if principal is not None and principal.agent_id is not None and Capability.ADMIN not in principal.capabilities:
+        raise NotAPerson
 
 
 def require_deletable(principal: Principal | None) -> None:

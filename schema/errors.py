@@ -225,6 +225,13 @@ class NotAllowed(Denied):
         return f"this key may not do that: it lacks the capability '{self.capability}' (`afterturn keys create --help`)"
 
 
+class NotAPerson(Denied):
+    """An agent asks for what only the user, or somebody in their place, decides."""
+
+    def __str__(self) -> str:
+        return "an agent may not decide that for the user: ask with a key that names no agent, or on the user's page"
+
+
 class NotFound(Refused):
     """There is no such thing, or none that the principal may see: the two are told alike."""
 

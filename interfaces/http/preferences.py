@@ -12,7 +12,7 @@ from interfaces.http.etags import IfMatch, TellETag, etag_of, names_in
 from interfaces.http.service import Opened
 from interfaces.http.subjects import About, require_write
 from memory.preferences import set_preferences
-from memory.rights import require_shared
+from memory.rights import require_person, require_shared
 from schema import Preference, PreferenceName, Preferences
 from schema.preferences import TimeZone, Topic, conversation_key
 from schema.turn import Identifier
@@ -102,6 +102,7 @@ def _set(
     about: About, wanted: list[Preference], service: Opened, response: Response, *, holds: bool, if_match: IfMatch
 ) -> PreferencesOut:
     require_write(about, service)
+    require_person(about.principal)
     preferences = set_preferences(
         about.subject,
         wanted,

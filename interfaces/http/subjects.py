@@ -20,7 +20,7 @@ from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened, Service
 from memory.export import export
 from memory.reviews import approve, asked_in, hidden_by, is_for, reject
-from memory.rights import require_deletable, require_writable, seen_of
+from memory.rights import require_deletable, require_person, require_writable, seen_of
 from policies.access import acting, require
 from recall.audience import audiences, avoided_topics_in
 from recall.context_block import context_block
@@ -235,8 +235,9 @@ def decide_review(
     chosen: DecisionIn | None = None,
 ) -> dict[str, Any]:
     """Decide on a candidate, or on what a wish to forget may have meant: of several memories, to approve with
-    `memory_ids` erases those alone, and shows the others again."""
+    `memory_ids` erases those alone, and shows the others again. No agent decides what waits for a person."""
     _require_whole(about, service)
+    require_person(about.principal)
     return once(lambda: _decide(review_id, decision, chosen, about, service))
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from schema import Capability
+from tests.e2e.service import Served
+
 
 @pytest.fixture
 def path(user: str) -> str:
@@ -54,3 +57,25 @@ def test_whatever_changes_what_is_wanted_tells_its_new_etag(me: httpx.Client, pa
         etags.append(changed.json()["etag"])
         assert me.get(f"{path}/preferences").headers["ETag"] == changed.headers["ETag"] == f'"{etags[-1]}"'
     assert len(set(etags)) == len(etags) - 1, "in the end nothing is wanted, as in the beginning"
+
+
+@pytest.mark.parametrize(
+    ("method", "below", "body"),
+    [
+        ("PATCH", "preferences", {"consent": "withdrawn"}),
+        ("PUT", "topics/chess", None),
+        ("DELETE", "topics/chess", None),
+        ("PUT", "paused-conversations/c1", None),
+        ("DELETE", "paused-conversations/c1", None),
+    ],
+)
+def test_an_agent_says_nothing_of_what_its_user_wants(
+    service: Served, user: str, method: str, below: str, body: dict[str, str] | None
+) -> None:
+    path = f"/api/v1/subjects/{user}"
+    key = service.key(Capability.READ, Capability.WRITE, Capability.DELETE, user=user, agent="coach")
+    with service.client(key) as coach:
+        before = coach.get(f"{path}/preferences").json()
+        refused = coach.request(method, f"{path}/{below}", json=body)
+        assert (refused.status_code, "agent" in refused.json()["detail"]) == (403, True)
+        assert coach.get(f"{path}/preferences").json() == before

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from schema import Asker, Review, Status, Subject
+from schema import Asker, Capability, Review, Status, Subject
 from stores.catalog import Changes
 from tests.e2e.service import Served
 from tests.unit.policies.builders import memory
@@ -114,3 +114,14 @@ def test_a_person_reads_what_they_wished_and_decides_each_memory(
     assert ("Dropped." in answer.text, "Kept." in answer.text) == (bool(ticked), not ticked)
     told = service.catalog.list_memories(Subject(tenant_id="acme", subject_id=user))
     assert len(told) == len(left)
+
+
+def test_an_agent_decides_nothing_that_waits_for_a_person(
+    me: httpx.Client, service: Served, user: str, hidden: dict[str, uuid.UUID]
+) -> None:
+    reviews = f"/api/v1/subjects/{user}/reviews"
+    [waiting] = me.get(reviews).json()["items"]
+    with service.client(service.key(Capability.READ, Capability.WRITE, user=user, agent="coach")) as coach:
+        for decision in ("approve", "reject"):
+            assert coach.post(f"{reviews}/{waiting['review_id']}/{decision}").status_code == 403
+    assert me.get(reviews).json()["items"] == [waiting]
