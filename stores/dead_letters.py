@@ -67,13 +67,23 @@ def remove_dead_letter(redis: Redis, letter: DeadLetter) -> bool:
 def letter_of(message: bytes) -> DeadLetter:
     """Return the dead letter that a message of the queue is."""
     id_, task, letter = arguments_of(message)
-    if task != DEAD_LETTER or not isinstance(letter, dict) or not letter.keys() >= {"turn_id", "reason", "at", "turn"}:
+    is_ours = task == DEAD_LETTER and isinstance(letter, dict) and letter.keys() >= {"turn_id", "reason", "at", "turn"}
+    at = _moment(letter["at"]) if is_ours else None
+    if at is None:
         return DeadLetter(id_, None, _FOREIGN, _LONG_AGO, letter, message)
     return DeadLetter(
         id=id_.partition(":")[0],
         turn_id=letter["turn_id"],
         reason=letter["reason"],
-        at=datetime.fromisoformat(letter["at"]),
+        at=at,
         turn=letter["turn"],
         message=message,
     )
+
+
+def _moment(text: Any) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -22,6 +22,7 @@ from memory.legal_holds import set_legal_hold
 from schema import Scope
 from stores.dead_letters import read_dead_letters
 from stores.queue import (
+    DEAD_LETTER,
     DEAD_LETTER_QUEUE,
     INGEST_QUEUE,
     INGEST_TURN,
@@ -91,6 +92,18 @@ def test_a_dead_letter_that_names_no_tenant_goes_with_its_user(alone: Worker, an
         send_dead_letter(alone.context.celery, reason="broken", turn_id=None, body=body)
     proof = erase_subject(subject(anna), alone.context, by="dora", now=NOW)
     assert (proof.removed["dead letters"], proof.is_clean) == (2, True)
+    assert all(anna not in str(letter.turn) for letter in read_dead_letters(alone.context.redis))
+
+
+@pytest.mark.parametrize("at", ["yesterday", 5, None, "2026-11-02T08:00:00"])
+def test_a_dead_letter_with_a_moment_that_is_none_is_read_and_keeps_nobodys_erasure_from_its_end(
+    alone: Worker, anna: str, at: object
+) -> None:
+    letter = {"reason": "broken", "turn_id": None, "at": at, "turn": a_turn(anna, 1, SECRET)}
+    body = base64.b64encode(json.dumps([[letter], {}, {}]).encode()).decode()
+    foreign = {"body": body, "headers": {"task": DEAD_LETTER}, "properties": {"body_encoding": "base64"}}
+    alone.context.redis.lpush(DEAD_LETTER_QUEUE, json.dumps(foreign))
+    assert erase_subject(subject(anna), alone.context, by="dora", now=NOW).is_clean
     assert all(anna not in str(letter.turn) for letter in read_dead_letters(alone.context.redis))
 
 
