@@ -43,6 +43,27 @@ HARM: Final = (
         ("tests/unit/policies/test_authority.py",),
     ),
     Mutation(
+        "an agent hides what the user said",
+        "memory/edits.py",
+        "    if _is_agent(principal) and not may_replace(_AGENT, memory.source):\n",
+        "    if False:\n",
+        ("tests/contract/test_edits.py", "-k", "test_an_agent"),
+    ),
+    Mutation(
+        "an agent decides what waits for a person",
+        "memory/rights.py",
+        "        raise NotAPerson\n",
+        "        return\n",
+        ("tests/e2e/test_http_reviews.py", "-k", "decides_nothing"),
+    ),
+    Mutation(
+        "an erasure overlooks what cannot be read",
+        "stores/celery_messages.py",
+        "        readable = content\n",
+        "        pass\n",
+        ("tests/contract/test_erasure_complete.py", "-k", "whatever_its_message"),
+    ),
+    Mutation(
         "what is known can end its block in a prompt",
         "recall/context_block.py",
         "- {as_data(memory.summary)} [",
