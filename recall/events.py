@@ -88,13 +88,17 @@ async def listen(
         position = after
         event_ids, is_whole = await _before(redis, key, after)
         if not is_whole:
-            yield Heard(position, GAP, {"after": after})
+            yield _gap(position)
+    most = min(_READ, stores.settings.event_stream_length)
     while True:
         answered: Any = await redis.xread({key: position}, count=_READ, block=round(block_seconds * 1000))
         if not answered:
             yield None
             continue
         [(_, entries)] = answered
+        # Of a stream that was cut behind a listener so much is left at least.
+        if len(entries) >= most and not await _reaches_back_to(redis, key, position):
+            yield _gap(position)
         fresh: list[_Entry] = []
         for position, fields in _entries(entries):
             event_id = int(fields[b"event_id"])
@@ -105,6 +109,15 @@ async def listen(
             del event_ids[event_id]
         for heard in await asyncio.to_thread(_audible, fresh, listener, stores):
             yield heard
+
+
+def _gap(after: str) -> Heard:
+    return Heard(after, GAP, {"after": after})
+
+
+async def _reaches_back_to(redis: AsyncRedis, key: str, position: str) -> bool:
+    """Return whether a stream still has what came at a position or before it, and so all that came behind it."""
+    return position in _BEGINNING or bool(await redis.xrange(key, max=position, count=1))
 
 
 async def _before(redis: AsyncRedis, key: str, after: str) -> tuple[dict[int, None], bool]:
