@@ -29,6 +29,14 @@ _MOST_ADDRESSES: Final = 8
 """How many addresses of a name are tried: each may take as long as the whole request has left."""
 _TRANSLATED: Final = IPv6Network("64:ff9b::/96")
 """IPv4 addresses as a NAT64 gateway reaches them (RFC 6052)."""
+_NOT_PUBLIC: Final = (
+    IPv4Network("192.0.0.0/24"),  # IETF's own (RFC 6890); a cloud answers with an instance's credentials at .192
+    IPv4Network("168.63.129.16/32"),  # a public number, at which Azure's host answers each of its machines
+    IPv6Network("::/96"),  # IPv4 addresses as they were once written (RFC 4291, 2.5.5.1)
+    IPv6Network("64:ff9b:1::/48"),  # those of a site's own NAT64 gateway (RFC 8215)
+    IPv6Network("fec0::/10"),  # a site's own, before there was fc00::/7 (RFC 3879)
+)
+"""Networks of this machine's surroundings that `is_global` takes for public, in all or in some versions of Python."""
 
 
 class Undelivered(Transient):
@@ -61,12 +69,13 @@ def is_allowed(address: Address, networks: Iterable[Network]) -> bool:
 
     An IPv6 address that leads to an IPv4 one is judged by that.
     """
-    if any(address.version == network.version and address in network for network in networks):
+    if _is_in(address, networks):
         return True
     inner = _inner(address)
     if inner is not None:
         return is_allowed(inner, networks)
-    return address.is_global and not address.is_multicast
+    is_public = address.is_global and not address.is_multicast
+    return is_public and not _is_in(address, _NOT_PUBLIC)
 
 
 class Outgoing:
@@ -163,7 +172,7 @@ class _CheckedBackend(httpcore.NetworkBackend):
         addresses = _resolved(host, port, _remaining(self._deadline, _RESOLVE_SECONDS))
         allowed = [address for address in addresses if is_allowed(address, self._networks)]
         if self._is_plain:
-            allowed = [address for address in allowed if any(address in network for network in self._networks)]
+            allowed = [address for address in allowed if _is_in(address, self._networks)]
         if addresses and not allowed:
             raise Undelivered("private_address")
         return allowed
@@ -189,6 +198,10 @@ def _resolved(host: str, port: int, seconds: float) -> list[Address]:
     if not addresses:
         raise Undelivered("no_address")
     return list(dict.fromkeys(addresses))
+
+
+def _is_in(address: Address, networks: Iterable[Network]) -> bool:
+    return any(address.version == network.version and address in network for network in networks)
 
 
 def _inner(address: Address) -> IPv4Address | None:
