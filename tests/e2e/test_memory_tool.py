@@ -50,6 +50,14 @@ def test_a_file_is_made_read_changed_moved_and_deleted(tool: MemoryTool) -> None
         ask(tool, "view", path="/memories/friends/notes.txt")
 
 
+def test_what_no_line_ends_with_stays_as_it_was_when_lines_are_inserted(tool: MemoryTool) -> None:
+    """A page break, and the separators that Unicode has, are text; so is the CR of another system's lines."""
+    ask(tool, "create", path=NOTES, file_text="one\x0ctwo\u2028three\r\nfour")
+    ask(tool, "insert", path=NOTES, insert_line=1, insert_text="five\x85six\n")
+    said = ask(tool, "view", path=NOTES)
+    assert said.partition("\n")[2] == "     1\tone\x0ctwo\u2028three\r\n     2\tfive\x85six\n     3\tfour"
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -59,7 +59,7 @@ class MemoryTool:
         text = self._text(path)
         if text is None:
             return self._listed(path)
-        lines = text.splitlines()
+        lines = _lines(text)
         if len(lines) > _LONGEST_LINE_NUMBER:
             raise ToolFailed(f"File {path} exceeds maximum line limit of {_LONGEST_LINE_NUMBER:,} lines.")
         first, last = _range(command.get("view_range"), len(lines))
@@ -107,7 +107,7 @@ class MemoryTool:
         changed = text.replace(old, new)
         self._write({path: changed})
         line = text[: text.index(old)].count("\n") + 1
-        lines = changed.splitlines()
+        lines = _lines(changed)
         around = _numbered(
             lines, max(1, line - _SNIPPET_LINES), min(len(lines), line + new.count("\n") + _SNIPPET_LINES)
         )
@@ -115,13 +115,13 @@ class MemoryTool:
 
     def _insert(self, command: Mapping[str, Any]) -> str:
         path, line, added = _path(command, "path"), command.get("insert_line"), _text_of(command, "insert_text")
-        lines = self._existing(path).splitlines()
+        lines = _lines(self._existing(path))
         if not isinstance(line, int) or not 0 <= line <= len(lines):
             raise ToolFailed(
                 f"Error: Invalid `insert_line` parameter: {line}. It should be within the range of lines of the file: "
                 f"[0, {len(lines)}]"
             )
-        self._write({path: "\n".join([*lines[:line], *added.splitlines(), *lines[line:]]) + "\n"})
+        self._write({path: "\n".join([*lines[:line], *_lines(added), *lines[line:]]) + "\n"})
         return f"The file {path} has been edited."
 
     def _delete(self, command: Mapping[str, Any]) -> str:
@@ -222,6 +222,12 @@ def _range(asked: Any, lines: int) -> tuple[int, int]:
     if not 1 <= first <= max(first, last):
         raise ToolFailed(f"Error: view_range should lie between 1 and {lines}")
     return first, min(last, lines)
+
+
+def _lines(text: str) -> list[str]:
+    # By line feeds alone: `splitlines` takes page breaks and Unicode's separators for ends of lines, and drops them.
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def _numbered(lines: list[str], first: int, last: int) -> str:
