@@ -43,8 +43,10 @@ export class Client {
 
   /** Hand a turn over. A user's turns go one by one and in the order in which they were given. */
   enqueue(userId, messages, options = {}) {
-    const turn = { turn_id: crypto.randomUUID(), occurred_at: new Date().toISOString(), ...options };
-    const body = { ...turn, user_id: userId ?? undefined, messages };
+    // Made here where they are not given: a turn that is sent again is the same turn by them.
+    const turn_id = options.turn_id ?? crypto.randomUUID();
+    const occurred_at = options.occurred_at ?? new Date().toISOString();
+    const body = { ...options, turn_id, occurred_at, user_id: userId ?? undefined, messages };
     const send = () => this.#send("POST", "/api/v1/turns", { body, harmless: true });
     const before = this.#lanes.get(userId) ?? Promise.resolve();
     const sent = before.then(send, send);

@@ -25,7 +25,8 @@ from tests.e2e.pages import Page
 from tests.e2e.service import Served
 from tests.typescript_types import types
 
-CLIENT = Path(__file__).parents[2] / "clients" / "typescript"
+ROOT = Path(__file__).parents[2]
+CLIENT = ROOT / "clients" / "typescript"
 NODE = shutil.which("node")
 PAGE = Page("use-from-node")
 
@@ -50,6 +51,14 @@ def test_it_has_no_dependency_and_needs_no_build() -> None:
     assert all((CLIENT / file).exists() for file in package["files"])
 
 
+def test_its_pages_name_the_oldest_node_that_it_takes() -> None:
+    """Of 18 a module has no `crypto` to name a turn by."""
+    oldest = json.loads((CLIENT / "package.json").read_text())["engines"]["node"].removeprefix(">=")
+    assert int(oldest) >= 20
+    for page in (CLIENT / "README.md", ROOT / "docs" / "how-to" / "use-from-node.md"):
+        assert f"Node ({oldest} and newer)" in page.read_text()
+
+
 @needs_node
 def test_its_own_tests_hold_against_the_service(service: Served) -> None:
     assert NODE is not None
@@ -63,7 +72,7 @@ def test_its_own_tests_hold_against_the_service(service: Served) -> None:
         [NODE, "--test", "tests/"], cwd=CLIENT, env=environment(service), capture_output=True, text=True, check=False
     )
     assert told.returncode == 0, told.stdout + told.stderr
-    assert "# pass 7" in told.stdout, told.stdout
+    assert "# pass 8" in told.stdout, told.stdout
 
 
 @contextmanager

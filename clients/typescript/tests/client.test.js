@@ -50,6 +50,22 @@ test("turns are handed over in order, and again without harm", async () => {
   assert.deepEqual(accepted.map((one) => one.turn_id), [`${user}-1`, `${user}-2`, `${user}-3`, `${user}-1`]);
 });
 
+test("a turn whose answer is lost goes again as the same turn, also where its id is given as undefined", async (context) => {
+  const sent = [];
+  const answers = globalThis.fetch;
+  context.mock.method(globalThis, "fetch", async (address, options) => {
+    sent.push(JSON.parse(options.body));
+    const answer = await answers(address, options);
+    if (sent.length === 1) throw new TypeError("terminated");
+    return answer;
+  });
+  const said = [{ role: "user", content: "I have a parrot." }];
+  const { turn_id } = await memory.enqueue(somebody(), said, { turn_id: undefined, occurred_at: undefined });
+  assert.deepEqual(sent[0], sent[1]);
+  assert.equal(sent[0].turn_id, turn_id);
+  assert.ok(sent[0].occurred_at);
+});
+
 test("a field that is wrong is named, and nothing is tried again", async () => {
   await assert.rejects(memory.enqueue(somebody(), []), (error) => {
     assert.ok(error instanceof RequestFailed);
