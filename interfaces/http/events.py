@@ -23,7 +23,8 @@ from schema.turn import Identifier
 
 router = APIRouter(prefix="/api/v1/events", tags=["events"])
 _log = structlog.get_logger()
-_ENTRY = r"^\d{1,20}(-\d{1,20})?$"
+_ENTRY = r"^\d{1,19}(-\d{1,19})?$"
+"""The id of an entry. With a digit more it may be more than Redis reads."""
 _ASKED_AGAIN_SECONDS = 1.0
 _RETRY_MS = 2_000
 """How long a client waits before it comes back."""

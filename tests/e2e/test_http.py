@@ -229,6 +229,13 @@ def test_a_listener_whose_place_is_gone_is_told_of_the_gap(service: Served, back
     assert hear(backend, "frida", 2, "1-1")[0][1] == "gap"
 
 
+@pytest.mark.parametrize("nowhere", ["18446744073709551616", "1-99999999999999999999", "last"])
+def test_a_place_that_no_stream_has_is_refused(backend: httpx.Client, nowhere: str) -> None:
+    """Not a stream that ends at once: whoever listens would come back for ever."""
+    refused = backend.get("/api/v1/events", params={"user_id": "nora"}, headers={"Last-Event-ID": nowhere})
+    assert refused.status_code == 422
+
+
 def test_an_event_says_when_it_happened_and_which_it_is(service: Served, backend: httpx.Client) -> None:
     announce(service, "ines", 11)
     with backend.stream("GET", "/api/v1/events", params={"user_id": "ines"}, headers={"Last-Event-ID": "0"}) as answer:
