@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, StringConstraints
 
-from schema.base import Value
+from schema.base import NO_NUL, Value
 from schema.event import EventName
 from schema.turn import Identifier, Subject
+
+Description = Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL)]
 
 
 class WebhookSecret(Value):
@@ -25,7 +27,7 @@ class WebhookEndpoint(Value):
     id: Identifier
     tenant_id: Identifier
     url: str
-    description: Annotated[str, StringConstraints(max_length=200)] = ""
+    description: Description = ""
     events: tuple[EventName, ...] = ()
     """Those it is told of; none named: of all."""
     with_summaries: bool = False

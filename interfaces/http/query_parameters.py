@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from interfaces.http.credentials import Asker, subject_of
 from policies.access import acting
@@ -13,6 +13,7 @@ from recall.cursors import MOST_CHARS
 from recall.filters import Filters
 from recall.memory_out import VISIBILITIES_OF, Scope
 from schema import Capability, Kind, MemoryType, Principal, Subject
+from schema.base import NO_NUL
 from schema.turn import Identifier, Moment
 
 UserId = Annotated[Identifier | None, Query(description="whose memory; unset: the key's user")]
@@ -24,6 +25,7 @@ WroteIt = Annotated[
         "keeps for itself"
     ),
 ]
+_Text = Annotated[str, StringConstraints(pattern=NO_NUL)]
 
 Cursor = Annotated[str, Query(max_length=MOST_CHARS, description="where the page before ended; unset: the first")]
 
@@ -62,7 +64,7 @@ async def _asked_of_many(
 async def _filters(
     memory_type: Annotated[list[Kind], Query(description="any of these")] = [],  # noqa: B006
     type: Annotated[list[MemoryType], Query(description="any of these")] = [],  # noqa: B006
-    category: Annotated[list[str], Query(description="any of these")] = [],  # noqa: B006
+    category: Annotated[list[_Text], Query(description="any of these")] = [],  # noqa: B006
     scope: Scope | None = None,
     tags: Annotated[str, Query(description="with commas between: all of them")] = "",
     agent_id: WroteIt = None,

@@ -16,7 +16,7 @@ from memory.webhooks import add_endpoint, endpoint_of, resume_endpoint, rotate_s
 from recall.cursors import page_of, place_of
 from schema.event import EventName
 from schema.turn import Identifier
-from schema.webhook import Attempt, Delivery, DeliveryStatus, WebhookEndpoint
+from schema.webhook import Attempt, Delivery, DeliveryStatus, Description, WebhookEndpoint
 
 router = APIRouter(prefix="/api/v1/webhooks", tags=["webhooks"])
 
@@ -28,7 +28,7 @@ class WebhookIn(BaseModel):
 
     url: Annotated[str, Field(min_length=1, max_length=2_000)]
     events: Annotated[list[EventName], Field(max_length=50)] = Field([], description="none named: all")
-    description: Annotated[str, Field(max_length=200)] = ""
+    description: Description = ""
     with_summaries: StrictBool = Field(
         False, description="whether messages hold what a memory says when they are sent, beside its id"
     )

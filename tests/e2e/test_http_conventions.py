@@ -119,6 +119,7 @@ def test_the_ends_of_time_are_moments_as_others(me: httpx.Client, moment: str) -
         ("POST", MEMORIES, VIOLIN | {"tags": ["mu\0sic"]}),
         ("POST", MEMORIES, VIOLIN | {"category": "Mu\0sic"}),
         ("GET", f"{MEMORIES}?words=%00", None),
+        ("GET", f"{MEMORIES}?category=Mu%00sic", None),
         ("PUT", "/api/v1/subjects/{user}/topics/mu%00sic", None),
         ("PUT", "/api/v1/agents/coach/metadata", {"a": {"b": ["mu\0sic"]}}),
         ("PUT", "/api/v1/documents/tale", {"content": "Once upon a time.", "title": "A\0tale"}),

@@ -62,3 +62,10 @@ def test_webhooks_are_for_keys_of_the_whole_tenant_that_may_manage_it(
 def test_a_url_that_cannot_be_told_is_refused_by_name(admin: httpx.Client, url: str) -> None:
     refused = admin.post(WEBHOOKS, json={"url": url})
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "body.url")
+
+
+@pytest.mark.parametrize("description", ["a\0b", "x" * 201])
+def test_a_description_that_cannot_be_kept_is_refused_by_name(admin: httpx.Client, description: str) -> None:
+    refused = admin.post("/api/v1/webhooks", json={"url": "https://example.com/", "description": description})
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["field"] == "body.description"
