@@ -6,16 +6,18 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, StringConstraints, field_serializer
 
-from schema.base import Value
+from schema.base import NO_NUL, Value
 from schema.principal import Capability, MemberRole, Principal
 from schema.turn import Identifier, Subject
+
+KeyName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=NO_NUL)]
 
 
 class ApiKey(Value):
     """A credential as it is kept: what it may do, and not what it is."""
 
     id: Identifier
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+    name: KeyName
     tenant_id: Identifier
     user_id: Identifier | None = None
     agent_id: Identifier | None = None

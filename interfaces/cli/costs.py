@@ -36,7 +36,7 @@ _HEADS: Final = {
 
 def costs(
     by: Annotated[By, typer.Option(help="Add up by day (UTC), conversation, tenant or purpose.")] = By.DAY,
-    days: Annotated[int, typer.Option("--days", "-d", min=1, help="How many days to look back.")] = 30,
+    days: Annotated[int, typer.Option("--days", "-d", min=1, max=36_500, help="How many days to look back.")] = 30,
     user: UserOption = None,
     tenant: TenantOption = "default",
     as_json: JsonOption = False,

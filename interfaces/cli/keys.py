@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +16,7 @@ from interfaces.cli.output import console, print_json, print_result
 from memory.keys import Issued, issue, revoke, rotate
 from policies.access import in_force
 from schema import ApiKey, Capability
+from schema.access import KeyName
 from schema.settings import load_settings
 from stores.catalog import open_catalog
 
@@ -38,9 +40,16 @@ _OF_AN_AGENT: Final = (Capability.READ, Capability.WRITE_OWN)
 """Capabilities of a key of which nobody says what it may."""
 
 
+def _key_name(given: str) -> str:
+    try:
+        return TypeAdapter(KeyName).validate_python(given)
+    except ValidationError as error:
+        raise typer.BadParameter(error.errors()[0]["msg"]) from error
+
+
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="What it is for, such as `chat backend`.")],
+    name: Annotated[str, typer.Argument(help="What it is for, such as `chat backend`.", callback=_key_name)],
     by: ByOption,
     can: Annotated[
         list[Capability] | None,
@@ -57,7 +66,9 @@ def create(
     agent: Annotated[
         str | None, typer.Option("--agent", "-a", help="Stands for this agent alone.", callback=identifier)
     ] = None,
-    days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; never if left out.")] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=36_500, help="Days until it expires; never if left out.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a key and show it, this once.
@@ -105,7 +116,9 @@ def list_keys(
 def rotate_key(
     key: IdArgument,
     by: ByOption,
-    overlap: Annotated[float, typer.Option(min=0, help="Hours for which the old one stays in force.")] = 24.0,
+    overlap: Annotated[
+        float, typer.Option(min=0, max=8_760, help="Hours for which the old one stays in force.")
+    ] = 24.0,
     as_json: JsonOption = False,
 ) -> None:
     """Make a new key in the place of another, which stays in force for a while so that nobody is locked out."""

@@ -24,7 +24,9 @@ _FIRST_KEY: Final = "afterturn keys create backend --can read --can write --can 
 
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on; AFTERTURN_HTTP_HOST if left out.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; AFTERTURN_HTTP_PORT if left out.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65_535, help="Port to listen on; AFTERTURN_HTTP_PORT if left out.")
+    ] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, help="Processes that answer; AFTERTURN_HTTP_PROCESSES if left out.")
     ] = None,

@@ -68,6 +68,23 @@ def test_a_key_that_is_not_there_cannot_be_rotated(home: Home) -> None:
     assert "afterturn keys list" in said.stderr
 
 
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["keys", "create", "backend", "--days", "3000000"], "--days"),
+        (["keys", "create", " "], "name"),
+        (["keys", "create", "x" * 101], "name"),
+        (["keys", "rotate", "key_nobody", "--overlap", "1e9"], "--overlap"),
+        (["serve", "--port", "65536"], "--port"),
+        (["costs", "--days", "99999999"], "--days"),
+    ],
+)
+def test_what_cannot_be_given_is_named(home: Home, given: list[str], named: str) -> None:
+    said = home.say(*given)
+    assert said.returncode == 2
+    assert f"Invalid value for '{named}'" in said.stderr
+
+
 def test_members_are_set_listed_and_removed(home: Home) -> None:
     home.say("members", "set", "legacy", "anna", "pending")
     home.say("members", "set", "legacy", "anna", "admirer", "--by", "dora")
