@@ -58,14 +58,14 @@ export class Client {
    */
   enqueue(userId: string | null, messages: Message[], options?: Omit<TurnIn, "user_id" | "messages">): Promise<TurnOut>;
 
-  /** Find the memories that answer a question best; a question about nothing that is known gets none. */
+  /** Find the memories that answer a question best, by its first 2,000 characters; a question about nothing that is known gets none. */
   search(
     userId: string | null,
     query: string,
     filters?: Filters & { limit?: number; offset?: number; explain?: boolean },
   ): Promise<HitOut[]>;
 
-  /** Return what a prompt is given of what is known: cited, dated, within a budget of tokens. */
+  /** Return what a prompt is given of what is known: cited, dated, within a budget of tokens; of a question the first 4,000 characters count. */
   context(
     userId: string,
     question?: string,

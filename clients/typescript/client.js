@@ -2,6 +2,9 @@
 
 const LONGEST_PAUSE_MS = 10_000;
 const LONGEST_LISTENING_PAUSE_MS = 30_000;
+// Characters that the service takes: what somebody typed or pasted may have more.
+const LONGEST_QUERY = 2_000;
+const LONGEST_QUESTION = 4_000;
 const TO_TRY_AGAIN = new Set([408, 425, 429, 502, 503, 504]);
 
 /** A request that the service did not do. */
@@ -57,12 +60,12 @@ export class Client {
   }
 
   search(userId, query, filters = {}) {
-    const params = { query, user_id: userId, ...filters };
+    const params = { query: query?.slice(0, LONGEST_QUERY), user_id: userId, ...filters };
     return this.#send("GET", "/api/v1/memories/search", { params, harmless: true });
   }
 
   context(userId, question = "", { subjectId = userId, ...options } = {}) {
-    const params = { question: question || undefined, user_id: userId, ...options };
+    const params = { question: question?.slice(0, LONGEST_QUESTION) || undefined, user_id: userId, ...options };
     return this.#send("GET", `/api/v1/subjects/${segment(subjectId)}/context`, { params, harmless: true });
   }
 

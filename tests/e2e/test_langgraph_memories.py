@@ -59,6 +59,13 @@ def test_a_put_is_remembered_under_its_key_changed_and_forgotten(client: Client,
     assert [one.content for one in client.memories(user_id=user)] == ["Anna eats fish."]
 
 
+def test_a_long_query_finds_too(client: Client, user: str) -> None:
+    store = AfterturnStore(client)
+    store.put((user, "memories", "semantic"), "diet", {"summary": "Maya is vegan."})
+    [hit] = store.search((user, "memories", "semantic"), query="Is Maya vegan? " * 500, limit=5)
+    assert hit.value["summary"] == "Maya is vegan."
+
+
 def test_what_was_forgotten_elsewhere_is_under_no_key_any_more(client: Client, user: str) -> None:
     store, namespace = AfterturnStore(client), (user, "semantic")
     store.put(namespace, "diet", {"summary": "Anna is vegan."})

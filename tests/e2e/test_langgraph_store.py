@@ -213,6 +213,15 @@ def test_what_is_no_json_is_refused_before_it_is_sent(store: AfterturnStore, val
         store.put(("n",), "k", value)
 
 
+def test_long_values_are_kept_many_at_a_time_and_found_by_a_long_query(store: AfterturnStore) -> None:
+    """A request to the service has room for a part of them, a text and a query for fewer characters."""
+    said = "She plays the violin. " + "Then she rests. " * 2_500
+    store.batch([PutOp(("docs",), f"d{number}", {"said": said}) for number in range(60)])
+    found = store.search(("docs",), query="Who plays the violin? " * 400, limit=100)
+    assert sorted(item.key for item in found) == sorted(f"d{number}" for number in range(60))
+    assert all(item.value == {"said": said} and item.score is not None for item in found)
+
+
 def test_a_filter_with_an_unknown_operator_is_refused(store: AfterturnStore) -> None:
     with pytest.raises(ValueError, match="Unsupported operator"):
         store.search(("n",), filter={"n": {"$near": 1}})

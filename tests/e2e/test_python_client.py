@@ -95,6 +95,14 @@ def test_a_context_block_says_what_is_known_of_a_user_whatever_their_name(client
     assert client.context(user, "What can Anna eat?").used == ()
 
 
+def test_what_a_user_says_at_length_is_a_question_as_any_other(client: Client, user: str) -> None:
+    """A chat backend asks with all that its user typed, or pasted."""
+    client.remember("Maya is vegan.", user_id=user)
+    typed = "Is Maya vegan? " * 2_000
+    assert "Maya is vegan." in client.context(user, typed).text
+    assert [hit.content for hit in client.search(typed, user_id=user)] == ["Maya is vegan."]
+
+
 def test_what_a_user_wants_is_kept_to(client: Client, user: str) -> None:
     assert client.want(user, time_zone="Europe/Lisbon").time_zone == "Europe/Lisbon"
     assert client.block_topic(user, "my divorce").blocked_topics == ("my divorce",)

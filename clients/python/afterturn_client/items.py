@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from afterturn_client.requests import Request, body_of, subject_path
+
+MOST_OPS: Final = 100
+"""How many operations one request may have."""
+_MOST_BYTES: Final = 512 * 1024
+"""How much is written with one request: half of what the service takes of one unless it is set otherwise."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,21 @@ def write_items(subject_id: str, puts: Sequence[Mapping[str, Any]]) -> Request[N
     """
     body = body_of({"puts": list(puts)})
     return Request("POST", subject_path(subject_id, "/store/write"), lambda _body: None, body=body)
+
+
+def writes_of(subject_id: str, puts: Iterable[Mapping[str, Any]]) -> Iterator[Request[None]]:
+    """Yield the requests that write any number of items, each of which is done whole or not at all."""
+    page: list[Mapping[str, Any]] = []
+    size = 0
+    for put in puts:
+        length = len(body_of(put))
+        if page and (len(page) == MOST_OPS or size + length > _MOST_BYTES):
+            yield write_items(subject_id, page)
+            page, size = [], 0
+        page.append(put)
+        size += length
+    if page:
+        yield write_items(subject_id, page)
 
 
 def _answers_of(body: Any) -> list[Answer]:

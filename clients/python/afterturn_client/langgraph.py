@@ -192,7 +192,7 @@ def _last_of_user(messages: Sequence[AnyMessage]) -> int | None:
 
 def _question(messages: Sequence[AnyMessage]) -> str:
     message = next((message for message in reversed(messages) if isinstance(message, HumanMessage)), None)
-    return "" if message is None else str(message.text)[:4_000]
+    return "" if message is None else str(message.text)
 
 
 def _with_context(messages: Sequence[AnyMessage], context: Context) -> dict[str, list[Any]]:

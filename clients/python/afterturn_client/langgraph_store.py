@@ -34,8 +34,9 @@ from afterturn_client.langgraph_memories import Memories, Steps, memories_under
 from afterturn_client.requests import Request
 
 T = TypeVar("T")
-_MOST: Final = 100
-"""How many operations one request may have."""
+_LONGEST_TEXT: Final = 20_000
+_LONGEST_QUERY: Final = 4_000
+"""Characters of each that the service takes: more than an embedder reads."""
 _OPERATORS: Final = frozenset({"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"})
 
 
@@ -188,16 +189,14 @@ class _Planned:
     def _reads_of_items(self) -> Iterable[tuple[Request[Sequence[items.Answer]], list[int]]]:
         """Yield what is to be read of whom, and where the answers belong."""
         for user, asked in self._reads.items():
-            for start in range(0, len(asked), _MOST):
-                page = asked[start : start + _MOST]
+            for start in range(0, len(asked), items.MOST_OPS):
+                page = asked[start : start + items.MOST_OPS]
                 yield items.read_items(user, [op for _, op in page]), [position for position, _ in page]
 
     def _writes_of_items(self) -> Iterable[Request[None]]:
         """Yield what is to be kept and deleted of whom."""
         for user, puts in self._puts.items():
-            puts_of_user = list(puts.values())
-            for start in range(0, len(puts_of_user), _MOST):
-                yield items.write_items(user, puts_of_user[start : start + _MOST])
+            yield from items.writes_of(user, puts.values())
 
     def _read(self, user: str, position: int, asked: dict[str, Any]) -> None:
         self._reads.setdefault(user, []).append((position, asked))
@@ -219,7 +218,7 @@ def _json(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _texts(value: Mapping[str, Any], path: str) -> list[str]:
-    return get_text_at_path(value, path if path == "$" else tokenize_path(path))
+    return [text[:_LONGEST_TEXT] for text in get_text_at_path(value, path if path == "$" else tokenize_path(path))]
 
 
 def _get(op: GetOp) -> dict[str, Any]:
@@ -231,7 +230,7 @@ def _search(op: SearchOp) -> dict[str, Any]:
     return {
         "op": "search",
         "namespace_prefix": op.namespace_prefix,
-        "query": op.query,
+        "query": op.query and op.query[:_LONGEST_QUERY],
         "filter": op.filter or {},
         "limit": op.limit,
         "offset": op.offset,

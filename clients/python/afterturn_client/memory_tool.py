@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from afterturn_client.client import Client
-from afterturn_client.items import Item, read_items, write_items
+from afterturn_client.items import Item, read_items, writes_of
 
 ROOT: Final = "/memories"
 _NAMESPACE: Final = ("memory-tool",)
@@ -174,8 +174,8 @@ class MemoryTool:
             {"namespace": _NAMESPACE, "key": path, "value": None if text is None else {"text": text}}
             for path, text in texts.items()
         ]
-        for start in range(0, len(puts), 100):
-            self._client.send(write_items(self._user_id, puts[start : start + 100]))
+        for request in writes_of(self._user_id, puts):
+            self._client.send(request)
 
 
 def _path(command: Mapping[str, Any], name: str) -> str:

@@ -31,6 +31,9 @@ T = TypeVar("T")
 Id = str | uuid.UUID
 MEMORIES: Final = "/api/v1/memories/"
 SUBJECTS: Final = "/api/v1/subjects/"
+_LONGEST_QUERY: Final = 2_000
+_LONGEST_QUESTION: Final = 4_000
+"""Characters of each that the service takes: what somebody typed or pasted may have more."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,14 @@ def search(
     until: datetime | None = None,
     explain: bool = False,
 ) -> Request[tuple[Hit, ...]]:
-    """Find the memories that answer a question best; a question about nothing that is known gets none.
+    """Find the memories that answer a question best, by its first 2,000 characters; a question about nothing that is
+    known gets none.
 
     Raises:
         RequestFailed: the service did not do it; the class says why.
     """
     params = _params(
-        query=query,
+        query=query[:_LONGEST_QUERY],
         **_who(user_id, subject_id, None),
         as_agent=agent_id,
         limit=limit,
@@ -276,12 +280,14 @@ def context(
     tokens: int = 600,
     bullets: int | None = None,
 ) -> Request[Context]:
-    """Return what a prompt is given of what is known: cited, dated, within a budget of tokens.
+    """Return what a prompt is given of what is known: cited, dated, within a budget of tokens; of a question the first
+    4,000 characters count.
 
     Raises:
         RequestFailed: the service did not do it; the class says why.
     """
-    params = _params(question=question or None, tokens=tokens, bullets=bullets, user_id=user_id, agent_id=agent_id)
+    asked = question[:_LONGEST_QUESTION] or None
+    params = _params(question=asked, tokens=tokens, bullets=bullets, user_id=user_id, agent_id=agent_id)
     return Request("GET", subject_path(subject_id or user_id, "/context"), context_of, params, harmless=True)
 
 

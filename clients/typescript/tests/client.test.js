@@ -30,6 +30,14 @@ test("what is remembered is found, read, edited and forgotten", async () => {
   await assert.rejects(memory.get(user, first.memory_id), { status: 404 });
 });
 
+test("what a user says at length is a question as any other", async () => {
+  const user = somebody();
+  await memory.remember(user, "Maya is vegan.");
+  const typed = "Is Maya vegan? 🌱 ".repeat(2_000);
+  assert.match((await memory.context(user, typed)).text, /Maya is vegan/);
+  assert.deepEqual((await memory.search(user, typed)).map((hit) => hit.content), ["Maya is vegan."]);
+});
+
 test("all that is known comes once over pages", async () => {
   const user = somebody();
   const said = ["Anna plays the violin.", "Anna is vegan.", "Anna lives in Porto."];
