@@ -40,7 +40,8 @@ _NOT_PUBLIC: Final = (
 
 
 class Undelivered(Transient):
-    """Nobody answered. `reason` is one word for a log: no_address, private_address, timeout, tls, connection."""
+    """Nobody answered. `reason` is one word for a log: no_address, private_address, plain_http, timeout, tls,
+    connection."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -171,11 +172,14 @@ class _CheckedBackend(httpcore.NetworkBackend):
     def _checked(self, host: str, port: int) -> list[Address]:
         addresses = _resolved(host, port, _remaining(self._deadline, _RESOLVE_SECONDS))
         allowed = [address for address in addresses if is_allowed(address, self._networks)]
-        if self._is_plain:
-            allowed = [address for address in allowed if _is_in(address, self._networks)]
-        if addresses and not allowed:
+        if not allowed:
             raise Undelivered("private_address")
-        return allowed
+        if not self._is_plain:
+            return allowed
+        within = [address for address in allowed if _is_in(address, self._networks)]
+        if not within:
+            raise Undelivered("plain_http")
+        return within
 
 
 def _resolved(host: str, port: int, seconds: float) -> list[Address]:

@@ -287,7 +287,7 @@ def test_a_name_that_means_a_private_address_a_moment_later_is_not_looked_up_aga
 def test_plain_http_goes_to_networks_of_the_settings_alone(alone: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     public = [(2, 1, 6, "", ("93.184.216.34", 80))]
     monkeypatch.setattr("stores.outgoing.socket.getaddrinfo", lambda *_, **__: public)
-    with pytest.raises(Undelivered, match="private_address"):
+    with pytest.raises(Undelivered, match="plain_http"):
         Outgoing([], 5.0).post("http://example.com/", {}, b"{}")
 
 
