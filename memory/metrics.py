@@ -1,4 +1,5 @@
-"""Every metric of the fleet, in one room. What each means: `docs/reference/metrics.md`.
+"""Every metric of the fleet, in one room, but those of one program alone (`producers.counting`, `worker.gauges`). What
+each means: `docs/reference/metrics.md`.
 
 No label ever names a tenant, a user, a turn or a memory: labels are sets that the code knows.
 """
@@ -139,13 +140,6 @@ WEBHOOK_LAG = Histogram(
 HOT_PATH = Counter("afterturn_hot_path", "Turns on the hot path, by what became of them.", ["outcome"])
 HOT_PATH_SECONDS = Histogram(
     "afterturn_hot_path_duration_seconds", "How long the hot path took for a turn.", ["part"], buckets=_STAGES
-)
-
-# -- this worker
-SLOTS = Gauge("afterturn_worker_slots", "Tasks that this worker can have in hand.")
-SLOTS_BUSY = Gauge("afterturn_worker_slots_busy", "Tasks that this worker has in hand.")
-OLDEST_IN_HAND = Gauge(
-    "afterturn_oldest_turn_in_hand_seconds", "For how long this worker has had its oldest batch in hand; 0 without one."
 )
 
 # -- this program

@@ -11,9 +11,10 @@ from celery.worker import state
 from celery.worker.control import inspect_command
 from prometheus_client import Gauge
 
-from memory.metrics import OLDEST_IN_HAND, SLOTS, breaker_states
+from memory.metrics import breaker_states
 from stores.catalog.head import HEAD
 from stores.queue import IN_HAND
+from worker.gauges import OLDEST_IN_HAND, SLOTS
 
 
 def busy() -> int:

@@ -22,7 +22,7 @@ from redis import Redis
 from sqlalchemy.exc import SQLAlchemyError
 
 from memory.leases import LeaseKeeper
-from memory.metrics import OLDEST_IN_HAND, SCRAPE_ERRORS, SLOTS, SLOTS_BUSY
+from memory.metrics import SCRAPE_ERRORS
 from schema.errors import BrokerFailed, CatalogOutage, SettingsError
 from schema.settings import variable_of
 from stores.catalog import Backlog, Catalog
@@ -30,6 +30,7 @@ from stores.mailbox import Depths, Mailbox
 from stores.queue import BEAT_LOCK, QUEUES, open_mailbox
 from stores.redis import open_redis
 from worker.context import WorkerContext
+from worker.gauges import OLDEST_IN_HAND, SLOTS, SLOTS_BUSY
 
 T = TypeVar("T")
 _log = structlog.get_logger()

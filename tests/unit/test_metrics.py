@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import combinations
@@ -18,6 +20,7 @@ from prometheus_client.metrics_core import Metric
 
 import memory.metrics
 import producers.counting
+import worker.gauges
 from interfaces.fleet_checks import BEHIND_SECONDS, LATE_SECONDS, MANY_EVENTS
 from memory.spending import Purpose
 from schema import DecisionAction, Verdict
@@ -72,7 +75,7 @@ def fleet_metrics() -> Iterator[Metric]:
 def all_metrics() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Every metric of the house: its type and its labels."""
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for room in (memory.metrics, producers.counting):
+    for room in (memory.metrics, producers.counting, worker.gauges):
         for one in vars(room).values():
             if isinstance(one, MetricWrapperBase):
                 [metric] = one.describe()
@@ -202,6 +205,21 @@ def test_what_every_worker_says_of_the_fleet_is_never_added_up(expression: str) 
     of_the_fleet = {metric.name for metric in fleet_metrics()} - {"afterturn_clock_offset_seconds"}
     for name in of_the_fleet & set(_NAME.findall(expression)):
         assert re.search(rf"max( by \(\w+\) )?\({name}", expression)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_programs_are_counted_and_missed_by_what_no_other_program_shows(expression: str, service_page: str) -> None:
+    """Where a service showed it too, 0 or not, absent() would never be true and count() would count the service."""
+    for name in re.findall(r"\b(?:absent|count)\((afterturn_\w+)", expression):
+        assert name in METRICS
+        assert name not in service_page
+
+
+@pytest.fixture(scope="module")
+def service_page() -> str:
+    """Metrics of a service that has just started, in a process of its own."""
+    shows = "import interfaces.http.app, prometheus_client as p; print(p.generate_latest().decode())"
+    return subprocess.run([sys.executable, "-c", shows], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
