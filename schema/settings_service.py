@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -12,6 +12,9 @@ from pydantic_settings import BaseSettings
 
 from schema.principal import Capability
 from schema.urls import http_url
+
+MOST_PROCESSES: Final = 256
+"""Of the service on one machine: each holds 300 MB, and a digit too many would take the machine down."""
 
 
 class ServiceSettings(BaseSettings):
@@ -23,7 +26,7 @@ class ServiceSettings(BaseSettings):
     http_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
         8000, description="port on which the service listens; 0: `afterturn run` starts none"
     )
-    http_processes: Annotated[int, Field(ge=1)] = Field(
+    http_processes: Annotated[int, Field(ge=1, le=MOST_PROCESSES)] = Field(
         1, description="processes of the service, which share its port: as many as cores are its own"
     )
     http_max_body_bytes: Annotated[int, Field(ge=1024)] = Field(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import getpass
 import os
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
 from schema.turn import Identifier
 
+MOST_ROWS: Final = 1_000_000
+"""A list shows no more of what there is, whatever is asked for."""
+MOST_DAYS: Final = 36_500
+"""So many days are reckoned back or ahead at most: the calendar has a first year and a last."""
 _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
-from interfaces.cli.arguments import JsonOption, TenantOption, UserOption
+from interfaces.cli.arguments import MOST_DAYS, JsonOption, TenantOption, UserOption
 from interfaces.cli.output import console, print_json
 from recall.costs import fields_of_cost, first_day
 from schema.settings import load_settings
@@ -36,7 +36,7 @@ _HEADS: Final = {
 
 def costs(
     by: Annotated[By, typer.Option(help="Add up by day (UTC), conversation, tenant or purpose.")] = By.DAY,
-    days: Annotated[int, typer.Option("--days", "-d", min=1, max=36_500, help="How many days to look back.")] = 30,
+    days: Annotated[int, typer.Option("--days", "-d", min=1, max=MOST_DAYS, help="How many days to look back.")] = 30,
     user: UserOption = None,
     tenant: TenantOption = "default",
     as_json: JsonOption = False,

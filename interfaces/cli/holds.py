@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOption
+from interfaces.cli.arguments import MOST_ROWS, ByOption, JsonOption, TenantOption, UserOption
 from interfaces.cli.knowledge import one_memory
 from interfaces.cli.output import console, memory_json, print_json, short
 from memory.context import open_memory
@@ -44,7 +44,7 @@ app = typer.Typer(
 def list_holds(
     user: UserOption = None,
     tenant: TenantOption = "default",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show at most.")] = 1000,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MOST_ROWS, help="How many to show at most.")] = 1000,
     as_json: JsonOption = False,
 ) -> None:
     """List the memories and documents under legal hold; of all tenants unless a user is named."""

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, identifier
+from interfaces.cli.arguments import MOST_DAYS, ByOption, JsonOption, TenantOption, identifier
 from interfaces.cli.output import console, print_json, print_result
 from memory.keys import Issued, issue, revoke, rotate
 from policies.access import in_force
@@ -67,7 +67,7 @@ def create(
         str | None, typer.Option("--agent", "-a", help="Stands for this agent alone.", callback=identifier)
     ] = None,
     days: Annotated[
-        int | None, typer.Option(min=1, max=36_500, help="Days until it expires; never if left out.")
+        int | None, typer.Option(min=1, max=MOST_DAYS, help="Days until it expires; never if left out.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

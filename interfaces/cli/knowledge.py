@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.arguments import JsonOption, TenantOption, UserArgument
+from interfaces.cli.arguments import MOST_ROWS, JsonOption, TenantOption, UserArgument
 from interfaces.cli.output import console, errors, grid, memory_json, memory_table, print_json, print_result, short
 from memory.context import open_memory
 from memory.erasure.memories import erase_memories
@@ -84,7 +84,7 @@ def memories(
     everything: Annotated[
         bool, typer.Option("--all", "-a", help="Superseded and archived ones too, not only what holds now.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show at most.")] = 200,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MOST_ROWS, help="How many to show at most.")] = 200,
     as_json: JsonOption = False,
 ) -> None:
     """List what is known about a user, latest first."""

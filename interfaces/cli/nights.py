@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.arguments import JsonOption, TenantOption, UserOption
+from interfaces.cli.arguments import MOST_ROWS, JsonOption, TenantOption, UserOption
 from interfaces.cli.output import console, errors, print_json, print_result, short
 from memory.leases import LeaseKeeper
 from schema import Subject, utc_iso
@@ -29,7 +29,9 @@ _SHOWN = 200
 
 
 def nights(
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many runs to show at most.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=MOST_ROWS, help="How many runs to show at most.")
+    ] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """Show the runs of the nightly jobs, latest first: how far they are, and what they did."""

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from schema import Memory, Status, Subject
 from schema.control_characters import CONTROL_CHARACTERS, escaped_in_json
+from schema.urls import without_password
 
 
 class PlainConsole(Console):
@@ -56,7 +57,10 @@ _STATUS_STYLE = {
 def own_command() -> str:
     """Return what another shell in this folder calls this command by, with what it sets to find the same fleet."""
     ours = ("AFTERTURN_DATA_DIR", "AFTERTURN_BROKER_URL", "AFTERTURN_CATALOG_URL", "AFTERTURN_HTTP_PORT")
-    variables = [f"{name}={shlex.quote(os.environ[name])}" for name in ours if name in os.environ]
+    given = {name: os.environ[name] for name in ours if name in os.environ}
+    # What is printed may be read by others, or lie in a log: whoever copies it puts the password in.
+    shown = {name: without_password(value) if name.endswith("_URL") else value for name, value in given.items()}
+    variables = [f"{name}={shlex.quote(value)}" for name, value in shown.items()]
     command = Path(sys.executable).with_name("afterturn")
     near = command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command
     return " ".join((*variables, shlex.quote(str(near))))

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserOption
+from interfaces.cli.arguments import MOST_ROWS, ByOption, JsonOption, TenantOption, UserOption
 from interfaces.cli.output import console, errors, grid, memory_json, print_json, print_result, short
 from memory.context import open_memory
 from memory.leases import SubjectBusy
@@ -44,7 +44,7 @@ def list_reviews(
     status: Annotated[
         ReviewStatus, typer.Option("--status", "-s", help="Which ones to list, by what became of them.")
     ] = ReviewStatus.OPEN,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show at most.")] = 100,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MOST_ROWS, help="How many to show at most.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
     """List what waits for a person, oldest first; of all tenants unless a user is named."""

@@ -15,6 +15,7 @@ from interfaces.http.listening import require_free_address
 from interfaces.http.pages.sessions import LINK_SECONDS, link_for_staff, link_to_pages
 from schema.errors import SettingsError
 from schema.settings import load_settings
+from schema.settings_service import MOST_PROCESSES
 from stores.redis import open_redis
 from worker.logs import configure_logging
 
@@ -28,7 +29,8 @@ def serve(
         int | None, typer.Option(min=0, max=65_535, help="Port to listen on; AFTERTURN_HTTP_PORT if left out.")
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Processes that answer; AFTERTURN_HTTP_PROCESSES if left out.")
+        int | None,
+        typer.Option(min=1, max=MOST_PROCESSES, help="Processes that answer; AFTERTURN_HTTP_PROCESSES if left out."),
     ] = None,
     end_with_parent: EndWithParent = False,
 ) -> None:

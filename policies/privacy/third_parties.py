@@ -75,7 +75,7 @@ _TOLD_THEM: Final = re.compile(
 )
 """Before a mask after which the relative is told of somebody else: "Maya told her "."""
 _KIN_BEFORE: Final = re.compile(rf"\b(?i:{_KIN})(?: (?:called|named)|,)? \Z")
-"""What somebody is to another, before their name: "his sister ", "our son, "."""
+"""A relation, before the name of who has it: "his sister ", "our son, "."""
 _OWN_RELATION: Final = rf"(?:\b(?:my|our)|\w['’]s) (?:[\w-]+ ){{0,2}}(?P<relation>(?i:{_KIN}))"
 _COMMON: Final = word_set("will may can art mark bill grace hope faith joy rose june april august dawn mike")
 """Names that are words of every day, too: they are looked for with their capital letter only."""

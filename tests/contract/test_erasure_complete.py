@@ -391,15 +391,3 @@ def test_an_erasure_says_how_many_facts_left_a_graph_of_its_own(
     for module in ("subjects", "proof"):
         monkeypatch.setattr(f"memory.erasure.{module}.graph_facts", lambda *_, **__: next(counts))
     assert erase_subject(subject(anna), worker.context, by="dora", now=NOW).removed["graph"] == 32
-
-
-def test_whoever_waits_for_a_busy_subject_is_next_after_the_batch_in_hand(worker: Worker, anna: str) -> None:
-    mailbox, whose = worker.context.mailbox, subject(anna)
-    worker.park(*(a_turn(anna, number, "I have a cat") for number in range(20)))
-    batch = mailbox.acquire(whose, 2, 30)
-    assert batch is not None
-    mailbox.hold_back(whose, 30)
-    assert mailbox.commit(batch.lease, [parked.turn_id for parked in batch.turns], 2, 30) is None
-    assert mailbox.acquire(whose, 2, 30) is None, "no worker takes it"
-    proof = erase_subject(whose, worker.context, by="dora", now=NOW)
-    assert (proof.removed["mailbox"], proof.is_clean) == (18, True)

@@ -145,3 +145,15 @@ def test_a_message_that_a_worker_had_in_hand_brings_back_nothing_of_what_was_era
     worker.park(processed, parked)
     worker.work(whose)
     assert worker.state(whose) == []
+
+
+def test_whoever_waits_for_a_busy_subject_is_next_after_the_batch_in_hand(worker: Worker, anna: str) -> None:
+    mailbox, whose = worker.context.mailbox, subject(anna)
+    worker.park(*(a_turn(anna, number, "I have a cat") for number in range(20)))
+    batch = mailbox.acquire(whose, 2, 30)
+    assert batch is not None
+    mailbox.hold_back(whose, 30)
+    assert mailbox.commit(batch.lease, [parked.turn_id for parked in batch.turns], 2, 30) is None
+    assert mailbox.acquire(whose, 2, 30) is None, "no worker takes it"
+    proof = erase_subject(whose, worker.context, by="dora", now=datetime.now(UTC))
+    assert (proof.removed["mailbox"], proof.is_clean) == (18, True)

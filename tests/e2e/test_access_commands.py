@@ -77,6 +77,9 @@ def test_a_key_that_is_not_there_cannot_be_rotated(home: Home) -> None:
         (["keys", "rotate", "key_nobody", "--overlap", "1e9"], "--overlap"),
         (["serve", "--port", "65536"], "--port"),
         (["costs", "--days", "99999999"], "--days"),
+        (["serve", "--processes", "100000"], "--processes"),
+        (["reviews", "list", "--limit", "99999999999999999999"], "--limit"),
+        (["memories", "anna", "--limit", "99999999999999999999"], "--limit"),
     ],
 )
 def test_what_cannot_be_given_is_named(home: Home, given: list[str], named: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -251,6 +252,22 @@ def test_the_manifests_for_who_has_no_helm_are_what_the_chart_makes_now() -> Non
     again = ".venv/bin/python -m tests.chart deploy/helm/examples/small.yaml deploy/kubernetes"
     assert sorted(said) == sorted(made)
     assert [name for name, text in made.items() if said[name] != text] == [], again
+
+
+def test_settings_are_written_as_the_fleet_reads_them() -> None:
+    values = yaml.safe_load(EXAMPLES[0].read_text())
+    given = {"AFTERTURN_SPOOL_MAX_BYTES": 1073741824, "AFTERTURN_CATEGORIES": ["Work", "Home"], "AFTERTURN_OTEL": True}
+    manifests = rendered({**values, "settings": given})
+    [written] = [
+        one["data"] for one in manifests if one["kind"] == "ConfigMap" and "settings" in one["metadata"]["name"]
+    ]
+    assert {name: json.loads(written[name]) for name in given} == given
+
+
+def test_an_index_that_each_pod_would_have_to_itself_is_refused() -> None:
+    values = yaml.safe_load(EXAMPLES[0].read_text())
+    with pytest.raises(Exception, match="each pod would have an index of its own"):
+        rendered({**values, "settings": {"AFTERTURN_INDEX": "sqlite"}})
 
 
 def test_a_chart_without_the_name_of_the_secret_says_what_to_give() -> None:

@@ -1,4 +1,4 @@
-"""What the command prints of what users said commands no terminal and is no markup."""
+"""What the command prints of what users said commands no terminal and is no markup, and tells no password."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from interfaces.cli.output import PlainConsole, print_json
+from interfaces.cli.output import PlainConsole, own_command, print_json
 
 _HARMLESS = set("\n")
 
@@ -49,3 +49,12 @@ def test_json_has_no_character_that_a_terminal_obeys(capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert not any(one in out for one in "\x1b\x9b\u202e")
     assert json.loads(out) == said
+
+
+def test_a_command_that_is_shown_has_no_password_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFTERTURN_BROKER_URL", "redis://:hunter2@broker:6379/0")
+    monkeypatch.setenv("AFTERTURN_DATA_DIR", "/srv/after turn")
+    shown = own_command()
+    assert "hunter2" not in shown
+    assert "AFTERTURN_BROKER_URL='redis://:***@broker:6379/0'" in shown
+    assert "AFTERTURN_DATA_DIR='/srv/after turn'" in shown

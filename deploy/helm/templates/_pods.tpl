@@ -48,9 +48,13 @@ volumes:
 {{- end -}}
 
 {{- define "afterturn.settings" -}}
+{{- if eq (default "" .Values.settings.AFTERTURN_INDEX) "sqlite" }}
+{{- fail "settings.AFTERTURN_INDEX: each pod would have an index of its own; pgvector, qdrant, weaviate and s3vectors are shared" }}
+{{- end }}
 AFTERTURN_DATA_DIR: /data
 {{- range $name, $value := .Values.settings }}
-{{ $name }}: {{ $value | quote }}
+{{- /* Helm reads a number as a float, and would write a large one with an exponent. */}}
+{{ $name }}: {{ if kindIs "string" $value }}{{ $value | quote }}{{ else }}{{ $value | toJson | quote }}{{ end }}
 {{- end }}
 {{- end -}}
 
