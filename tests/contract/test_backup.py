@@ -337,7 +337,6 @@ def test_a_dead_letter_can_be_restored(here: MemoryContext, tmp_path: Path) -> N
             id="a turn of another id",
         ),
         pytest.param(MESSAGES, b'{"queue": "unacked", "message": "x"}', id="no queue of ours"),
-        pytest.param(MESSAGES, letter_line("yesterday"), id="a dead letter of no moment"),
         pytest.param(
             ERASURES,
             b'{"tenant_id": "acme", "subject_id": "anna", "scope": "subject", "at": "2026-11-02T08:00:00"}',

@@ -46,7 +46,7 @@ def test_what_helped_counts_as_used_and_is_told_as_no_search(service: Served, me
 
 def test_what_one_may_not_see_does_not_count(service: Served, me: httpx.Client, user: str) -> None:
     with service.client(service.key(user=user, agent="coach")) as coach:
-        path = f"/api/v1/memories/{remembered(me, 'Anna plays the violin.')}"
+        path = f"/api/v1/memories/{remembered(coach, 'Anna plays the violin.')}"
         assert coach.patch(path, json={"scope": "individual"}).status_code == 200
     hidden, unknown = path.rsplit("/", 1)[1], str(uuid.uuid4())
     assert me.post(FEEDBACK, json={"request_id": "r-1", "useful": [hidden, unknown]}).json() == {"counted": []}

@@ -146,8 +146,8 @@ def test_a_memory_has_the_importance_that_was_stated(me: httpx.Client) -> None:
 
 
 def test_an_agent_keeps_a_memory_for_itself_and_shares_it_again(service: Served, me: httpx.Client, user: str) -> None:
-    path = f"/api/v1/memories/{remember(me, 'Anna plays the violin.')['memory_id']}"
     with service.client(service.key(user=user, agent="coach")) as coach:
+        path = f"/api/v1/memories/{remember(coach, 'Anna plays the violin.')['memory_id']}"
         assert coach.patch(path, json={"scope": "individual"}).json()["scope"] == "individual"
         assert me.get(path).status_code == 404
         coach.patch(path, json={"scope": "shared"})
