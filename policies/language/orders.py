@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from policies.language.heads import Judgement, judge
 from policies.language.intents import Forms, forms_of
-from policies.language.languages import ENGLISH, language_of
+from policies.language.languages import language_of
 from policies.language.life_topics import says_whole
 from policies.language.reported_speech import (
     Place,
@@ -38,14 +38,9 @@ _HEAD_ALONE: Final = 0.75
 """From there on nine in ten of what it finds of authors who were held out are orders."""
 _SURER_ALONE: Final = 0.85
 """More for what tasks and plain statements look like."""
-_FORGET_ALONE: Final = 0.6
-"""Less for a wish to forget: what the head alone finds is in doubt, and what is in doubt is hidden and not lost."""
-_FORGET_WHERE_NOTHING_IS_TOLD: Final = 0.4
-"""The same of a sentence that tells nothing: of five authors held out 439 of 551 wishes are found with it, and 396
-without; of 1,007 that look like one 56 and 39 (docs/reference/heads.md)."""
 _TELLS: Final = 0.5
 """How likely a sentence is worth a memory from which it tells something."""
-_ALONE: Final = {"forget": _FORGET_ALONE, "remember": _SURER_ALONE, "style": _SURER_ALONE}
+_ALONE: Final = {"remember": _SURER_ALONE, "style": _SURER_ALONE}
 _SURELY: Final = 0.9
 """From there on an order is believed though it reads as if it told something of the user, or as if it may be a task."""
 _NOT_OWN: Final = frozenset({"task", "fiction", "quoted", "reported"})
@@ -252,8 +247,6 @@ def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, judgement:
 def _by_head(sentence: str, offset: int, text: str, judgement: Judgement, forms: Forms) -> Order | None:
     """Return the order that no form has, if the head is sure of it and nothing else is told."""
     alone = _ALONE.get(judgement.intent, _HEAD_ALONE)
-    if judgement.intent == "forget" and judgement.worth < _TELLS and forms is forms_of(ENGLISH):
-        alone = _FORGET_WHERE_NOTHING_IS_TOLD
     if judgement.intent == "none" or judgement.intent_sure < alone or sentence.rstrip().endswith(("?", "？")):
         return None
     tells = judgement.intent in _BARE and judgement.worth >= _TELLS
