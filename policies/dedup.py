@@ -309,11 +309,11 @@ def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
     and of what will happen, another statement only tells if something is moved, ended or corrected by it."""
     if not _can_end(candidate, memory, new):
         return False
-    if candidate.turn_id in memory.source_turn_ids and not new.cues & NEWS:
+    has_word_of_it = bool(new.cues & NEWS)
+    if candidate.turn_id in memory.source_turn_ids and not has_word_of_it:
         return False
     if memory.type is not MemoryType.EPISODIC:
         return True
-    has_word_of_it = bool(new.cues & NEWS)
     if _goes_on(memory):
         return has_word_of_it or _news(candidate) >= _SURELY_NEWS
     if memory.occurred_at <= memory.said_at:

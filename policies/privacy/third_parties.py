@@ -8,6 +8,7 @@ from typing import Final
 
 from policies.language.lexicon import word_set
 from policies.language.people import NAMELIKE
+from policies.language.reading.facts import says_whose
 from policies.privacy import sensitive_head
 from policies.privacy.name_evidence import people_in
 from policies.privacy.names import NO_NAMES, is_no_name, is_sensitive, names_in, without_lead, words_of
@@ -165,7 +166,7 @@ def relations_of(facts: Iterable[Fact]) -> dict[str, str]:
     """Return what people are to the user, such as "user's brother", by the names that facts have of them."""
     relations = {}
     for fact in facts:
-        if fact.verb == "is" and fact.object.startswith(f"{_USER}'s "):
+        if says_whose(fact):
             relations[fact.entity] = fact.object
         elif fact.entity == _USER and fact.attribute == "partner":
             relations[fact.object] = f"{_USER}'s partner"

@@ -86,11 +86,11 @@ def facts_of(sentences: Sequence[Parsed], *, answered: bool = False, laughed: bo
     valued = {fact.entity for fact in facts}
     told = () if laughed else [parsed for parsed in sentences if not corrects_itself(parsed)]
     triples = (fact for parsed in told for fact in triples_of(parsed))
-    further = (fact for fact in triples if fact.entity not in valued or _says_whose(fact))
+    further = (fact for fact in triples if fact.entity not in valued or says_whose(fact))
     return tuple(dict.fromkeys((*facts, *further)))[:_MOST]
 
 
-def _says_whose(fact: Fact) -> bool:
+def says_whose(fact: Fact) -> bool:
     """Return whether a fact says what somebody is to the user."""
     return fact.verb == "is" and fact.object.startswith(f"{USER}'s ")
 
