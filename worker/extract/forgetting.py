@@ -85,9 +85,9 @@ def forgetting_just_said(utterance: Utterance) -> Forgetting:
     return Forgetting(utterance, _JUST_SAID, is_doubtful=True, is_just_said=True)
 
 
-def forgetting_perhaps(utterance: Utterance) -> Forgetting:
-    """Return the request that an utterance may be."""
-    return Forgetting(utterance, utterance.text, is_doubtful=True, likely=_asks_to_forget(utterance))
+def forgetting_perhaps(utterance: Utterance, likely: float) -> Forgetting:
+    """Return the request that an utterance may be, and how likely it is one."""
+    return Forgetting(utterance, utterance.text, is_doubtful=True, likely=likely)
 
 
 def spoken_of(utterance: Utterance, order: Order, before: Utterance | None) -> tuple[Utterance, str] | None:
@@ -135,11 +135,8 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     states before is known to that already, what the same sentence states is no memory if it is one."""
     if heard.language != ENGLISH or any(order.intent == "forget" for order in heard.orders):
         return statements
-    asking = [
-        utterance
-        for utterance in heard.utterances
-        if not utterance.orders and not utterance.of_others and _asks_to_forget(utterance) >= _MAY_ASK_TO_FORGET
-    ]
+    chances = {u.start: _asks_to_forget(u) for u in heard.utterances if not u.orders and not u.of_others}
+    asking = [u for u in heard.utterances if chances.get(u.start, 0.0) >= _MAY_ASK_TO_FORGET]
     if not asking:
         return statements
     starts = {u.start for u in asking}
@@ -147,8 +144,9 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     for item in stated:
         item.unless_forgotten = any(u.start in starts for u in item.utterances)
     first = next((i for i, item in enumerate(statements) if item in stated and item.unless_forgotten), len(statements))
-    likeliest = max(asking, key=_asks_to_forget)
-    return [*statements[:first], forgetting_perhaps(likeliest), *statements[first:]]
+    likeliest = max(asking, key=lambda u: chances[u.start])
+    perhaps = forgetting_perhaps(likeliest, chances[likeliest.start])
+    return [*statements[:first], perhaps, *statements[first:]]
 
 
 def _asks_to_forget(utterance: Utterance) -> float:

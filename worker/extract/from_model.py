@@ -195,8 +195,8 @@ class Reading:
     def _quoted(self, memory: ToldMemory, shown_turn: ShownTurn, words: str) -> Candidate:
         """Return what a memory leans on in the user's own words: it replaces nothing, and has no fact."""
         candidate = self._taken(memory, shown_turn)
-        question = None if _tells_of_somebody(words) else shown_turn.question
         (parsed,) = language.parse([words])
+        question = None if tells_of_somebody(parsed) else shown_turn.question
         dated = with_notes(words, notes_of(parsed, words, shown_turn.turn.occurred_at))
         return candidate.model_copy(
             update={
