@@ -45,7 +45,7 @@ the head finds from .8 on are of the topic, and three in five of what it finds f
 _READ_PERHAPS: Final = 0.2
 """How likely a message is read to ask for something known to be forgotten, from where on that may be meant: what is
 read is hidden, and never erased by that alone (docs/reference/cross-encoder.md)."""
-_READ_ALONE: Final = 0.15
+_READ_ALONE: Final = 0.5
 """The same for what may be no request at all: of how likely it is one, times how likely it is read to mean that."""
 _FEWEST_LEFT: Final = 2
 """Content words and numbers that a fragment has which is left of a memory: fewer tell nothing."""
