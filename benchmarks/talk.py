@@ -1,0 +1,75 @@
+"""Talk that asks a memory for nothing (`benchmarks/data/talk`, its README has the conventions), beside what its speaker
+told before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stores.embedding.minilm import MiniLM
+
+_DATA: Final = Path(__file__).parent / "data" / "talk"
+_NEAREST: Final = 2
+"""Things known, the nearest ones, that a message is read beside."""
+
+
+@dataclass(frozen=True)
+class TalkPair:
+    """What somebody told before, what they say later in talk, and whether that ends it."""
+
+    author: str
+    earlier: str
+    later: str
+    ends: bool
+    user: str
+
+
+def talk_pairs() -> Iterator[TalkPair]:
+    """Yield each message beside the known things nearest to it and those that it ends; and the one of its sentences that
+    is nearest to anything said before beside that, and beside the known thing nearest to it."""
+    embedder = MiniLM()
+    for file in sorted(_DATA.glob("*.jsonl")):
+        for user, known, messages in _by_user(file):
+            yield from _of_user(file.stem, user, known, messages, embedder)
+
+
+def _by_user(file: Path) -> Iterator[tuple[str, list[str], list[dict[str, Any]]]]:
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        if "known" in row:
+            yield row["user"], row["known"], [one for one in rows if one["user"] == row["user"] and "said" in one]
+
+
+def _of_user(
+    author: str, user: str, known: list[str], messages: list[dict[str, Any]], embedder: MiniLM
+) -> Iterator[TalkPair]:
+    known_vectors = _embedded(known, embedder)
+    told: list[str] = []
+    told_vectors = np.empty((0, known_vectors.shape[1]), np.float32)
+    for message in messages:
+        sentences, whole = message["said"], " ".join(message["said"])
+        ends, left_open = set(message.get("ends", ())), set(message.get("perhaps", ()))
+        near = np.argsort(-known_vectors @ _embedded([whole], embedder)[0])[:_NEAREST].tolist()
+        for index in sorted({*near, *ends} - left_open):
+            yield TalkPair(author, known[index], whole, index in ends, user)
+        vectors = _embedded(sentences, embedder)
+        if told:
+            cosines = vectors @ told_vectors.T
+            mine, other = np.unravel_index(int(cosines.argmax()), cosines.shape)
+            yield TalkPair(author, told[other], sentences[mine], False, user)
+        cosines = vectors @ known_vectors.T
+        mine, index = np.unravel_index(int(cosines.argmax()), cosines.shape)
+        if not {int(index)} & (ends | left_open):
+            yield TalkPair(author, known[index], sentences[mine], False, user)
+        told += sentences
+        told_vectors = np.concatenate([told_vectors, vectors])
+
+
+def _embedded(texts: list[str], embedder: MiniLM) -> NDArray[np.float32]:
+    return np.array(embedder.embed(texts), dtype=np.float32)
