@@ -218,8 +218,11 @@ class Turn(Value):
         return self.model_dump_json(exclude_none=True)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the canonical JSON: tells a second delivery from another turn under the same id."""
-        return hashlib.sha256(self.canonical_json().encode()).hexdigest()
+        """Return the SHA-256 of the canonical JSON but for `occurred_at`: tells the same turn sent again from another
+        turn under the same id. Who sends a turn need not say when it was said, and each who takes it in then says so by
+        their own clock."""
+        timeless = self.model_dump_json(exclude_none=True, exclude={"occurred_at"})
+        return hashlib.sha256(timeless.encode()).hexdigest()
 
     def text_of(self, role: Role) -> str:
         """Return all that one role said in the turn, a line a message."""

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import json
 import uuid
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Header
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
-from redis import RedisError
 
 from interfaces.http.credentials import Asker, subject_of
-from interfaces.http.service import Opened, Service
+from interfaces.http.service import Opened
 from policies.access import acting, require
 from producers import Accepted
-from schema import Attachment, Capability, Message, Subject
+from schema import Attachment, Capability, Message
 from schema.turn import Consent, HotPathCandidate, Identifier, Metadata, TurnSource
 
-_SENT_SECONDS: Final = 86_400
-"""For how long it is known when a turn was sent first."""
-_PATIENCE_SECONDS: Final = 0.25
 router = APIRouter(prefix="/api/v1/turns", tags=["turns"])
 
 
@@ -68,7 +61,7 @@ async def put_turn(
     """Take a turn within the producer's budget, whatever the broker does: what is answered with 202 is processed once.
 
     Sent again with the same `turn_id` (or `Idempotency-Key`) and the same content it changes nothing; with other
-    content it is refused (409).
+    content it is refused (409). When it was said is no part of that: the first `occurred_at` stands.
     """
     require(principal, Capability.TURNS)
     asker = acting(principal, turn.user_id, turn.agent_id)
@@ -83,22 +76,7 @@ async def put_turn(
             "tenant_id": subject.tenant_id,
             "user_id": subject.subject_id,
             "agent_id": turn.agent_id or asker.agent_id,
-            "occurred_at": turn.occurred_at or await _first_sent(subject, turn_id, service),
+            "occurred_at": turn.occurred_at or datetime.now(UTC),
         }
     )
     return TurnOut(turn_id=turn_id, accepted=accepted)
-
-
-async def _first_sent(subject: Subject, turn_id: str, service: Service) -> datetime:
-    """Return when a turn that does not say when it was said was sent first: sent again it is the same turn.
-
-    While the broker is away that is now: it is not known better.
-    """
-    now = datetime.now(UTC)
-    name = hashlib.sha256(json.dumps([subject.tenant_id, subject.subject_id, turn_id]).encode()).hexdigest()
-    asked = service.async_redis.set(f"afterturn:sent:{name}", now.isoformat(), nx=True, get=True, ex=_SENT_SECONDS)
-    try:
-        earlier: Any = await asyncio.wait_for(asked, _PATIENCE_SECONDS)
-    except (RedisError, OSError, TimeoutError):
-        return now
-    return datetime.fromisoformat(earlier.decode()) if earlier else now

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
+from interfaces.local.broker import embedded_broker
 from producers import Accepted, Producer
 from schema import Subject, Turn
-from schema.errors import InvalidTurn
+from schema.errors import ConflictingTurn, InvalidTurn
 from schema.settings import Settings
 from stores.queue import create_celery, open_mailbox
+from tests.conftest import free_port
 from tests.turns import a_turn
 
 
@@ -60,3 +63,33 @@ def test_a_turn_given_whole_and_by_fields_at_once_is_refused(producer: Producer)
 def test_a_misspelled_field_is_named(producer: Producer) -> None:
     with pytest.raises(InvalidTurn, match="mesages"):
         producer.enqueue(user_id="anna", mesages=[{"role": "user", "content": "I live in Lisbon."}])
+
+
+@pytest.mark.parametrize("is_away", [(False, False), (False, True), (True, False), (True, True)])
+def test_a_turn_that_says_no_moment_is_the_same_sent_again_whichever_way_it_takes(
+    tmp_path: Path, is_away: tuple[bool, bool]
+) -> None:
+    """Two backends that share no disk take the same turn, each while the broker is there or away."""
+    url, folder = f"redis://127.0.0.1:{free_port()}/0", tmp_path / "broker"
+    backends = [
+        Settings(broker_url=url, data_dir=tmp_path, spool_dir=tmp_path / f"spool-{number}", enqueue_budget_ms=2_000)
+        for number in range(2)
+    ]
+
+    def enqueue(producer: Producer, text: str) -> Accepted:
+        return producer.enqueue(user_id="anna", turn_id="t1", messages=[{"role": "user", "content": text}])
+
+    for settings, broker_is_away in zip(backends, is_away, strict=True):
+        with nullcontext() if broker_is_away else embedded_broker(url, folder), Producer(settings) as producer:
+            said = [enqueue(producer, "I live in Lisbon.") for _ in range(2)]
+            assert (Accepted.SPOOLED in said) is broker_is_away
+            with pytest.raises(ConflictingTurn):
+                enqueue(producer, "I live in Berlin.")
+    with embedded_broker(url, folder):
+        for settings in backends:
+            with Producer(settings) as producer:
+                enqueue(producer, "I live in Lisbon.")
+                assert producer.flush(30) == 0
+                assert producer.counters().rejected == 0
+        mailbox = open_mailbox(backends[0], Redis.from_url(url), create_celery(backends[0]))
+        assert list(mailbox.parked(Subject(tenant_id="default", subject_id="anna"))) == ["t1"]

@@ -111,14 +111,13 @@ def test_a_request_that_is_sent_again_is_known_under_the_rotated_key_and_under_n
     assert [answer.json()["outcome"] for answer in kept] == ["created", "created", "updated"]
 
 
-def test_a_turn_of_one_user_says_nothing_of_when_anothers_under_the_same_id_was_sent(
-    service: Served, backend: httpx.Client
-) -> None:
-    for user in ("first-of-two", "second-of-two"):
-        turn = {key: value for key, value in said(user, turn_id="1").items() if key != "occurred_at"}
-        assert backend.post("/api/v1/turns", json=turn).status_code == 202
-    [first], [second] = pending(service, "first-of-two"), pending(service, "second-of-two")
-    assert first["occurred_at"] < second["occurred_at"]
+def test_of_a_turn_that_is_sent_again_the_first_moment_stands(service: Served, backend: httpx.Client) -> None:
+    turn = {key: value for key, value in said("sent-again", turn_id="1").items() if key != "occurred_at"}
+    for more in ({}, {}, {"occurred_at": WHEN}):
+        assert backend.post("/api/v1/turns", json=turn | more).status_code == 202
+    assert backend.post("/api/v1/turns", json=said("sent-again", "I live in Berlin.", turn_id="1")).status_code == 409
+    [parked] = pending(service, "sent-again")
+    assert datetime.fromisoformat(parked["occurred_at"]) != datetime.fromisoformat(WHEN)
 
 
 # -- failures -----------------------------------------------------------------------------------------------------

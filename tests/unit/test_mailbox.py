@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import fakeredis
@@ -96,6 +96,24 @@ def test_another_turn_under_the_same_id_is_refused_while_the_first_waits_and_aft
     mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
     with pytest.raises(ConflictingTurn):
         mailbox.append(turn("t", "I live in Berlin"), look_after=5)
+
+
+@pytest.mark.parametrize("text", ["I live in Lisbon", 'He wrote {"a":1,"occurred_at":"now"} to me'])
+def test_a_turn_sent_again_is_the_same_though_another_moment_was_noted_of_it(mailbox: Mailbox, text: str) -> None:
+    """Who takes in a turn that does not say when it was said stamps it by their own clock, each time that it comes."""
+    first, second = (turn("t", text).model_copy(update={"occurred_at": at}) for at in (WHEN, WHEN + timedelta(hours=1)))
+    other = turn("t", text + ".").model_copy(update={"occurred_at": second.occurred_at})
+    mailbox.append(first, look_after=5)
+    assert mailbox.append(second, look_after=5).appended is Appended.PENDING
+    with pytest.raises(ConflictingTurn):
+        mailbox.append(other, look_after=5)
+    batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
+    assert batch is not None
+    assert [Turn.model_validate_json(parked.body) for parked in batch.turns] == [first]
+    mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
+    assert mailbox.append(second, look_after=5).appended is Appended.DONE
+    with pytest.raises(ConflictingTurn):
+        mailbox.append(other, look_after=5)
 
 
 def test_a_held_mailbox_is_not_given_to_a_second_worker(mailbox: Mailbox) -> None:

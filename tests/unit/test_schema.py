@@ -158,6 +158,14 @@ def test_digests_tell_two_texts_apart_and_the_text_comes_back(one: str, other: s
     assert Turn.model_validate_json(first.canonical_json()).text_of("user") == one
 
 
+def test_when_it_was_said_is_no_part_of_a_digest_and_all_else_is() -> None:
+    later = turn(occurred_at="2026-11-02T09:01:00+01:00")
+    assert later.canonical_json() != turn().canonical_json()
+    assert later.digest() == turn().digest()
+    others = [turn(conversation_id="other"), turn(sequence=7), turn(agent_id="a"), turn(consent="granted")]
+    assert len({turn().digest(), *(other.digest() for other in others)}) == 5
+
+
 def test_a_turn_gives_what_each_side_said_and_the_users_name() -> None:
     exchange = turn(
         messages=[

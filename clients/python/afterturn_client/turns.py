@@ -50,9 +50,9 @@ def turn_of(
 
     `messages` are `{"role": ..., "content": ..., "name"?: ...}`. `user_id` is whose memory it is; None for the user
     that the key is bound to. `turn_id` makes it harmless to enqueue the same turn twice: give the id of the stored
-    message, and `occurred_at` (unset: now) with it where another machine may enqueue it again. `history` is what was
-    said before it, oldest first: the turn is understood by it, and nothing of it is kept. `metadata` is what your
-    application notes of it, at most 32 plain values: kept with the turn, and not read.
+    message. `occurred_at` (unset: now) is when it was said; of the same turn enqueued twice the first stands. `history`
+    is what was said before it, oldest first: the turn is understood by it, and nothing of it is kept. `metadata` is
+    what your application notes of it, at most 32 plain values: kept with the turn, and not read.
 
     Raises:
         InvalidTurn: a field is missing or wrong.
@@ -75,9 +75,8 @@ def turn_of(
     }
     fields = {name: value for name, value in fields.items() if value is not None}
     _check(fields, occurred_at)
-    # A moment that is made up here is not what tells two turns apart.
-    told_apart_by = fields if occurred_at is None else {**fields, "occurred_at": occurred_at.isoformat()}
-    digest = hashlib.sha256(_json(told_apart_by)).hexdigest()
+    # By what was said alone, as the service does: a moment that is made up here tells no two turns apart.
+    digest = hashlib.sha256(_json(fields)).hexdigest()
     moment = (occurred_at or datetime.now(UTC)).isoformat()
     return Written(user_id or "", fields["turn_id"], digest, _json({**fields, "occurred_at": moment}))
 

@@ -152,13 +152,16 @@ def test_another_turn_under_a_known_id_is_refused(spool: Spool) -> None:
         with pytest.raises(ConflictingTurn):
             put(spool, a_turn("maya", 1, "I have dogs."))
         spool.sent(spool.oldest(10))
-    moments = [datetime(2026, 11, 2, hour, tzinfo=UTC) for hour in (8, 9)]
-    first, second = (
+
+
+def test_when_it_was_said_tells_no_turn_from_another(spool: Spool) -> None:
+    moments = [None, datetime(2026, 11, 2, 8, tzinfo=UTC), datetime(2026, 11, 2, 9, tzinfo=UTC)]
+    first, *again = (
         turn_of("ada", [{"role": "user", "content": "Hi."}], turn_id="1", occurred_at=at) for at in moments
     )
-    put(spool, first)
-    with pytest.raises(ConflictingTurn):
-        put(spool, second)
+    assert put(spool, first) is Accepted.SPOOLED
+    assert [put(spool, turn) for turn in again] == [Accepted.KNOWN] * 2
+    assert [turn.body for turn in spool.oldest(10)] == [first.body]
 
 
 def test_it_is_bounded_in_turns_and_bytes_and_says_so(tmp_path: Path) -> None:

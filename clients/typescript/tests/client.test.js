@@ -52,7 +52,6 @@ test("turns are handed over in order, and again without harm", async () => {
   const say = (number) =>
     memory.enqueue(user, [{ role: "user", content: `I have ${number} cats.` }], {
       turn_id: `${user}-${number}`,
-      occurred_at: "2026-11-02T08:00:00Z",
     });
   const accepted = await Promise.all([say(1), say(2), say(3), say(1)]);
   assert.deepEqual(accepted.map((one) => one.turn_id), [`${user}-1`, `${user}-2`, `${user}-3`, `${user}-1`]);
