@@ -133,6 +133,7 @@ def write_items(
         NotAMember, NotAllowed: the principal may not write what members of the subject share.
         NotKept: consent is withdrawn; to delete is possible all the same.
         QuotaExceeded: there would be more items than a user may have.
+        Outdated: one is not as its put wants it to be; nothing was written.
     """
     shared = Labels(Visibility.PRIVATE, subject.subject_id)
     require_writable(principal, subject, shared, stores.catalog)

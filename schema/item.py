@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from schema.base import etag_of
 from schema.turn import Subject
 
 Namespace = tuple[str, ...]
@@ -27,16 +28,31 @@ class Item:
     texts: tuple[str, ...] = ()
     """The texts by which it is found where its meaning is asked for; nothing where it is not."""
 
+    @property
+    def etag(self) -> str:
+        """Return a name of what it says: another one as soon as it says something else."""
+        return etag_of(written(self.value))
+
 
 @dataclass(frozen=True)
 class Put:
-    """A value to keep under a key from now on; without a `value`, the key is deleted."""
+    """A value to keep under a key from now on; without a `value`, the key is deleted.
+
+    With `if_match` only while what is there has one of these ETags, or any where they are `ANY_ETAG`; with `if_absent`
+    only while nothing is there.
+    """
 
     namespace: Namespace
     key: str
     value: dict[str, Any] | None
     ttl_minutes: float | None = None
     texts: tuple[str, ...] = ()
+    if_match: frozenset[str] | None = None
+    if_absent: bool = False
+
+    @property
+    def is_conditional(self) -> bool:
+        return self.if_match is not None or self.if_absent
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,11 @@ class NamespaceMatch:
 
     match_type: Literal["prefix", "suffix"]
     path: Namespace
+
+
+def written(value: dict[str, Any] | None) -> str:
+    """Return a value as the JSON that it is kept as."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 def item_id(subject: Subject, namespace: Namespace, key: str) -> uuid.UUID:

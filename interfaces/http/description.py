@@ -64,7 +64,7 @@ _FAILURES: Final = {
     HTTPStatus.FORBIDDEN: "The key, or a page of another site, may not do that",
     HTTPStatus.NOT_FOUND: "There is no such thing that the key may see",
     HTTPStatus.CONFLICT: "It cannot be done as things are, or the same request still goes on",
-    HTTPStatus.PRECONDITION_FAILED: "It is not at the version that If-Match names, or at one that If-None-Match names",
+    HTTPStatus.PRECONDITION_FAILED: "It is not what If-Match (`if_match`) names, or is what If-None-Match names",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body has more bytes than AFTERTURN_HTTP_MAX_BODY_BYTES",
     HTTPStatus.MISDIRECTED_REQUEST: "The service answers under this machine's names alone: no key is asked for",
     HTTPStatus.UNPROCESSABLE_ENTITY: "A field is missing or wrong, or what it says may not be kept",

@@ -121,6 +121,12 @@ class PutIn(_In):
     texts: Annotated[list[Text], Field(max_length=100)] = Field(
         default_factory=list, description="what a query finds it by; without any it is found by no meaning"
     )
+    if_match: str | None = Field(
+        default=None, description="the `etag` that was read, or `*` for any: else 412, and nothing is written"
+    )
+    if_none_match: Literal["*"] | None = Field(
+        default=None, description="`*`: 412 where something is under the key, and nothing is written"
+    )
 
 
 class WriteIn(_In):
@@ -137,6 +143,7 @@ class ItemOut(BaseModel):
     value: dict[str, Any]
     created_at: datetime
     updated_at: datetime
+    etag: str = Field(description="for `if_match`: another one as soon as it says something else")
     score: float | None = Field(description="the cosine to the query; null where meaning had no part")
 
 
@@ -155,12 +162,33 @@ def read(asked: ReadIn, about: About, service: Opened) -> ReadOut:
     return ReadOut(results=[_out(answer) for answer in answers])
 
 
-@router.post("/write", status_code=HTTPStatus.NO_CONTENT, summary="Keep and delete what an application says")
+@router.post(
+    "/write",
+    status_code=HTTPStatus.NO_CONTENT,
+    summary="Keep and delete what an application says",
+    responses={HTTPStatus.PRECONDITION_FAILED: {}},
+)
 def write(given: WriteIn, about: About, service: Opened) -> Response:
-    """Keep and delete items as they are; no memory comes of them (`POST /memories/`)."""
-    puts = [Put(tuple(put.namespace), put.key, put.value, put.ttl_minutes, _texts(put)) for put in given.puts]
-    write_items(about.principal, about.subject, puts, service.context, now=datetime.now(UTC))
+    """Keep and delete items as they are; no memory comes of them (`POST /memories/`).
+
+    `if_match` and `if_none_match` of an item mean what the headers of these names mean of a resource (RFC 9110).
+    """
+    write_items(
+        about.principal, about.subject, [_put_of(put) for put in given.puts], service.context, now=datetime.now(UTC)
+    )
     return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def _put_of(put: PutIn) -> Put:
+    return Put(
+        tuple(put.namespace),
+        put.key,
+        put.value,
+        put.ttl_minutes,
+        _texts(put),
+        if_match=None if put.if_match is None else frozenset({put.if_match}),
+        if_absent=put.if_none_match is not None,
+    )
 
 
 def _texts(put: PutIn) -> tuple[str, ...]:
@@ -196,5 +224,6 @@ def _item(scored: Scored) -> ItemOut:
         value=item.value,
         created_at=item.created_at,
         updated_at=item.updated_at,
+        etag=item.etag,
         score=scored.score,
     )

@@ -112,13 +112,14 @@ def update_memory(given: UpdateMemory, context: ToolContext) -> Changed:
         confidence=updates.confidence,
         visibility=VISIBILITY_OF[updates.scope],
     )
-    return changed(given.memory_id, wanted, context)
+    return changed(given.memory_id, wanted, context, given.version)
 
 
-def changed(memory_id: uuid.UUID, wanted: Edit, context: ToolContext) -> Changed:
-    """Edit a memory that may be spoken of."""
+def changed(memory_id: uuid.UUID, wanted: Edit, context: ToolContext, version: int | None = None) -> Changed:
+    """Edit a memory that may be spoken of; with a version only while it is at that."""
     mentioned(memory_id, context)
-    edit(context.principal, context.subject, memory_id, wanted, context.memory, now=context.now)
+    versions = None if version is None else {version}
+    edit(context.principal, context.subject, memory_id, wanted, context.memory, now=context.now, versions=versions)
     noted(memory_id, context)
     return Changed(memory_id=memory_id, message="Memory updated successfully")
 
@@ -187,7 +188,8 @@ MEMORY_TOOLS: Final = (
     Tool(
         "update_memory",
         "Correct a memory",
-        "Change what a memory says or counts, where it is wrong or out of date. What is left out stays as it is.",
+        "Change what a memory says or counts, where it is wrong or out of date. What is left out stays as it is. "
+        "Give the version that you have read where others may change it too.",
         Effect.CHANGES,
         UpdateMemory,
         Changed,

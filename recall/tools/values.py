@@ -131,6 +131,10 @@ class MemoryUpdates(Arguments):
 class UpdateMemory(Arguments):
     memory_id: MemoryId
     updates: MemoryUpdates
+    version: Annotated[
+        int | None,
+        Field(ge=0, description="The version that get_memory told: nothing is changed if it has another by now."),
+    ] = None
 
 
 class DeleteMemory(Arguments):

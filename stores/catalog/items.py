@@ -14,7 +14,9 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, u
 
 import stores.catalog.tables as tables
 from schema import Subject
-from schema.item import Item, Namespace, Put, item_id
+from schema.base import ANY_ETAG, etag_of
+from schema.errors import Outdated
+from schema.item import Item, Namespace, Put, item_id, written
 from stores.catalog.item_tables import deleted_items as _deleted
 from stores.catalog.item_tables import items as _items
 from stores.catalog.statements import insert_new, of_subject, upsert
@@ -81,7 +83,12 @@ class ItemStore(Store):
         self, subject: Subject, puts: Sequence[Put], embedded: Mapping[uuid.UUID, Embedded], now: datetime
     ) -> None:
         """Keep and delete items, all in one transaction. One that was there keeps when it was made; of one that goes,
-        its id and the moment stay, for a restore of a backup that has it."""
+        its id and the moment stay, for a restore of a backup that has it.
+
+        Raises:
+            Outdated: one is not as its put wants it to be; nothing was written.
+        """
+        conditions = {item_id(subject, put.namespace, put.key): put for put in puts if put.is_conditional}
         gone = [item_id(subject, put.namespace, put.key) for put in puts if put.value is None]
         rows = (_row(subject, put, embedded, now) for put in puts if put.value is not None)
         kept = sorted(rows, key=lambda row: row["id"])
@@ -93,6 +100,8 @@ class ItemStore(Store):
             # What takes the place of one that has expired is new. Others that have are dropped within the hour: to look
             # for them here reads every row of the subject.
             connection.execute(delete(_items).where(are_meant, _items.c.expires_at <= now))
+            if conditions:
+                _require(connection, subject, conditions)
             if gone:
                 _delete(connection, subject, _items.c.id.in_(gone), now)
             if kept:
@@ -103,7 +112,16 @@ class ItemStore(Store):
                     for name in map(str, _items.columns.keys())
                     if name not in _NEVER_CHANGED
                 }
-                connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=news), kept)
+                over_what_is_there = statement.on_conflict_do_update(index_elements=["id"], set_=news)
+                if not conditions:
+                    connection.execute(over_what_is_there, kept)
+                for row in kept if conditions else ():
+                    put = conditions.get(row["id"])
+                    if put is None or not put.if_absent:
+                        connection.execute(over_what_is_there, row)
+                    # What is not there yet cannot be locked: another may have put it since we looked.
+                    elif not connection.execute(insert_new(connection.dialect.name, _items).values(row)).rowcount:
+                        raise _outdated(put)
 
         self._writers.write(work)
         if gone:
@@ -165,6 +183,29 @@ class ItemStore(Store):
         return self._writers.write(work)
 
 
+def _require(connection: Connection, subject: Subject, conditions: Mapping[uuid.UUID, Put]) -> None:
+    """Check that items, whose rows are locked, are as their puts want them to be.
+
+    Raises:
+        Outdated: one is not.
+    """
+    query = select(_items.c.id, _items.c.value).where(of_subject(_items, subject), _items.c.id.in_(list(conditions)))
+    there = {row.id: etag_of(row.value) for row in connection.execute(query)}
+    for id_, put in conditions.items():
+        etag = there.get(id_)
+        is_as_wanted = etag is None if put.if_absent else etag is not None
+        if is_as_wanted and put.if_match is not None and put.if_match != ANY_ETAG:
+            is_as_wanted = etag in put.if_match
+        if not is_as_wanted:
+            raise _outdated(put)
+
+
+def _outdated(put: Put) -> Outdated:
+    if put.if_absent:
+        return Outdated("there is an item under this key already, nothing was written: read it, and put it by its etag")
+    return Outdated("an item was changed or deleted since you have read it, nothing was written: read it again")
+
+
 def _there(subject: Subject, now: datetime) -> Any:
     return and_(of_subject(_items, subject), or_(_items.c.expires_at.is_(None), _items.c.expires_at > now))
 
@@ -197,7 +238,7 @@ def _row(subject: Subject, put: Put, embedded: Mapping[uuid.UUID, Embedded], now
         **subject.model_dump(),
         "namespace": _written(put.namespace),
         "key": put.key,
-        "value": json.dumps(put.value, separators=(",", ":")),
+        "value": written(put.value),
         "created_at": now,
         "updated_at": now,
         "ttl_minutes": put.ttl_minutes,

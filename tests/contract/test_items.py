@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +14,7 @@ from memory.export import export, import_lines
 from memory.items import Get, ListNamespaces, Scored, Search, read_items, write_items
 from memory.preferences import set_preference
 from schema import Capability, Preference, PreferenceName, Principal, Subject
-from schema.errors import NotAllowed, NotAMember, QuotaExceeded
+from schema.errors import NotAllowed, NotAMember, Outdated, QuotaExceeded
 from schema.item import NamespaceMatch, Put
 from tests.contract.pipeline import Worker
 from tests.turns import subject
@@ -121,6 +123,47 @@ def test_items_leave_with_an_export_and_are_found_where_they_are_imported(worker
     assert keys(worker, whose, Search((), "Which instrument does she play?")) == ["violin", "vegan"]
     [hit, _] = found(worker, whose, Search((), "Which instrument does she play?"))
     assert hit.score is not None
+
+
+def test_a_put_is_done_only_while_what_is_there_is_what_it_was_read_as(worker: Worker, anna: str) -> None:
+    whose, fish = subject(anna), {"text": "Anna eats fish"}
+    new, absent = replace(VEGAN, if_absent=True), replace(VEGAN, value=fish, if_match=frozenset({"*"}))
+    with pytest.raises(Outdated, match="read it"):
+        keep(worker, whose, VIOLIN, absent)
+    assert value_of(worker, whose, VIOLIN) is None, "all or none"
+    keep(worker, whose, new)
+    with pytest.raises(Outdated, match="read it"):
+        keep(worker, whose, VIOLIN, new)
+    [got] = read_items(None, whose, [Get(VEGAN.namespace, VEGAN.key)], worker.context, now=NOW)
+    assert isinstance(got, Scored)
+    by_etag = replace(VEGAN, value=fish, if_match=frozenset({got.item.etag}))
+    keep(worker, whose, by_etag)
+    for stale in (by_etag, replace(by_etag, value=None)):
+        with pytest.raises(Outdated, match="changed or deleted"):
+            keep(worker, whose, stale)
+    assert value_of(worker, whose, VEGAN) == fish
+    keep(worker, whose, replace(VEGAN, value=None, if_match=frozenset({"*"})))
+    assert value_of(worker, whose, VEGAN) is None
+    keep(worker, whose, replace(new, ttl_minutes=1))
+    keep(worker, whose, new, now=NOW + timedelta(minutes=2))
+
+
+@pytest.mark.parametrize(
+    "worker", ["sqlite", pytest.param("postgres", marks=pytest.mark.long)], indirect=True, scope="module"
+)
+def test_of_those_who_put_one_item_at_once_one_succeeds(worker: Worker, anna: str) -> None:
+    whose, done = subject(anna), []
+
+    def put(number: int) -> None:
+        try:
+            keep(worker, whose, Put(NOTES, "k", {"by": number}, if_absent=True))
+        except Outdated:
+            return
+        done.append({"by": number})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(put, range(8)))
+    assert done == [value_of(worker, whose, Put(NOTES, "k", None))]
 
 
 def test_a_user_has_as_many_items_as_the_setting_allows_and_may_change_and_delete_them(

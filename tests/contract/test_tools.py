@@ -112,6 +112,15 @@ def test_a_filter_leaves_out_what_it_does_not_name(coach: Agent) -> None:
         assert coach.found("violin", **other) == [], other
 
 
+def test_a_correction_of_what_another_has_changed_since_it_was_read_is_refused(coach: Agent) -> None:
+    id_ = coach.remembers()
+    read = coach.answer("get_memory", memory_id=id_)["memory"]["version"]
+    assert coach.answer("update_memory", memory_id=id_, updates={"tags": ["a"]}, version=read)["status"] == "SUCCESS"
+    refused = coach.answer("update_memory", memory_id=id_, updates={"tags": ["b"]}, version=read)
+    assert (refused["code"], "read it again" in refused["message"]) == ("refused", True)
+    assert coach.answer("get_memory", memory_id=id_)["memory"]["tags"] == ["a"]
+
+
 def test_a_tool_corrects_and_forgets(coach: Agent) -> None:
     id_ = coach.remembers()
     updated = coach.answer("update_memory", memory_id=id_, updates={"content": "Anna plays the cello.", "tags": ["a"]})

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from afterturn_client import Client
 from afterturn_client.memory_tool import MemoryTool, ToolFailed
+from afterturn_client.requests import Request
 from tests.e2e.pages import Page
 from tests.e2e.service import Served
 
@@ -25,6 +27,20 @@ def client(service: Served, tmp_path: Path) -> Iterator[Client]:
 @pytest.fixture
 def tool(client: Client, user: str) -> MemoryTool:
     return MemoryTool(client, user)
+
+
+class Between:
+    """A client that another agent does something with before the first write of its own."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.does: Callable[[], object] | None = None
+
+    def send(self, request: Request[Any]) -> Any:
+        if request.path.endswith("/write") and self.does is not None:
+            does, self.does = self.does, None
+            does()
+        return self._client.send(request)
 
 
 def ask(tool: MemoryTool, command: str, **said: Any) -> str:
@@ -95,6 +111,74 @@ def test_what_cannot_be_done_is_said_to_the_model(tool: MemoryTool) -> None:
     ):
         with pytest.raises(ToolFailed, match=said):
             tool.run(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"command": "str_replace", "path": NOTES, "old_str": "tea", "new_str": "coffee"},
+        {"command": "insert", "path": NOTES, "insert_line": 1, "insert_text": "likes coffee"},
+        {"command": "delete", "path": "/memories/people"},
+        {"command": "rename", "old_path": NOTES, "new_path": "/memories/moved.txt"},
+    ],
+    ids=lambda command: str(command["command"]),
+)
+@pytest.mark.parametrize("meanwhile", ["changed", "deleted", "nothing"])
+def test_what_another_agent_does_between_the_read_and_the_write_is_not_lost(
+    client: Client, user: str, command: dict[str, Any], meanwhile: str
+) -> None:
+    other, between = MemoryTool(client, user), Between(client)
+    ask(other, "create", path=NOTES, file_text="Maya likes tea\n")
+    if meanwhile == "changed":
+        between.does = lambda: ask(other, "insert", path=NOTES, insert_line=0, insert_text="allergic to nuts")
+    elif meanwhile == "deleted":
+        between.does = lambda: ask(other, "delete", path=NOTES)
+    tool = MemoryTool(cast(Client, between), user)
+    if meanwhile == "nothing":
+        tool.run(command)
+        return
+    with pytest.raises(ToolFailed, match="View it again"):
+        tool.run(command)
+    files = ask(other, "view", path="/memories").splitlines()[2:]
+    if meanwhile == "deleted":
+        assert files == []
+    else:
+        assert "allergic to nuts\n     2\tMaya likes tea" in ask(other, "view", path=NOTES)
+        assert len(files) == 2
+        tool.run(command)
+
+
+@pytest.mark.parametrize("command", ["create", "rename"])
+def test_a_file_that_another_agent_makes_meanwhile_is_not_overwritten(client: Client, user: str, command: str) -> None:
+    other, between = MemoryTool(client, user), Between(client)
+    ask(other, "create", path="/memories/old", file_text="old")
+    between.does = lambda: ask(other, "create", path="/memories/new", file_text="theirs")
+    tool = MemoryTool(cast(Client, between), user)
+    with pytest.raises(ToolFailed, match=r"already exists|View it again"):
+        if command == "create":
+            ask(tool, "create", path="/memories/new", file_text="mine")
+        else:
+            ask(tool, "rename", old_path="/memories/old", new_path="/memories/new")
+    assert ask(other, "view", path="/memories/new").endswith("\ttheirs")
+    assert ask(other, "view", path="/memories/old").endswith("\told")
+
+
+def test_of_many_agents_that_write_into_one_file_at_once_no_edit_is_lost(client: Client, user: str) -> None:
+    ask(MemoryTool(client, user), "create", path=NOTES, file_text="")
+
+    def note(number: int) -> int:
+        for tries in range(1, 200):
+            try:
+                ask(MemoryTool(client, user), "insert", path=NOTES, insert_line=0, insert_text=f"note {number}")
+            except ToolFailed:
+                continue
+            return tries
+        raise AssertionError("never written")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(note, range(12)))
+    lines = ask(MemoryTool(client, user), "view", path=NOTES).splitlines()[1:]
+    assert sorted(line.partition("\t")[2] for line in lines) == sorted(f"note {number}" for number in range(12))
 
 
 def test_the_files_of_one_user_are_nobody_elses(client: Client, tool: MemoryTool, user: str) -> None:

@@ -23,7 +23,7 @@ def nested(levels: int) -> dict[str, Any]:
 def test_the_deepest_value_that_is_taken_is_answered_again() -> None:
     put = PutIn(namespace=["notes"], key="k", value=nested(100))
     assert put.value is not None
-    item = ItemOut(namespace=["notes"], key="k", value=put.value, created_at=NOW, updated_at=NOW, score=None)
+    item = ItemOut(namespace=["notes"], key="k", value=put.value, created_at=NOW, updated_at=NOW, etag="", score=None)
     assert ReadOut(results=[[item]]).model_dump_json().count("{") == 101
 
 

@@ -17,7 +17,8 @@ _MOST_BYTES: Final = 512 * 1024
 
 @dataclass(frozen=True)
 class Item:
-    """An item that is kept under a key. `score` is the cosine to the query; None where meaning had no part."""
+    """An item that is kept under a key. `score` is the cosine to the query; None where meaning had no part. `etag`
+    names what it says, for `if_match`."""
 
     namespace: tuple[str, ...]
     key: str
@@ -25,6 +26,7 @@ class Item:
     created_at: datetime
     updated_at: datetime
     score: float | None
+    etag: str
 
 
 Answer = Item | list[Item] | list[tuple[str, ...]] | None
@@ -46,10 +48,12 @@ def read_items(subject_id: str, ops: Sequence[Mapping[str, Any]]) -> Request[Seq
 def write_items(subject_id: str, puts: Sequence[Mapping[str, Any]]) -> Request[None]:
     """Keep and delete items, all or none: at most 100 at a time, the last of those under one key counts.
 
-    A put is `{"namespace", "key", "value", "ttl_minutes"?, "texts"?}`; a value of None deletes, and `texts` are what a
-    query finds it by.
+    A put is `{"namespace", "key", "value", "ttl_minutes"?, "texts"?, "if_match"?, "if_none_match"?}`; a value of None
+    deletes, and `texts` are what a query finds it by. `if_match` is the `etag` of the item as it was read; with
+    `if_none_match`, which is "*", nothing may be under the key.
 
     Raises:
+        PreconditionFailed: what is under a key is not what its put names; nothing was written.
         Invalid: consent is withdrawn, or a value cannot be kept.
         RequestFailed: the service did not do it; the class says why.
     """
@@ -94,4 +98,5 @@ def _item_of(fields: Mapping[str, Any]) -> Item:
         datetime.fromisoformat(fields["created_at"]),
         datetime.fromisoformat(fields["updated_at"]),
         fields["score"],
+        fields["etag"],
     )

@@ -6,10 +6,11 @@ Source: "Memory tool", platform.claude.com/docs, for the commands and what a mod
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 from afterturn_client.client import Client
+from afterturn_client.errors import PreconditionFailed
 from afterturn_client.items import Item, read_items, writes_of
 
 ROOT: Final = "/memories"
@@ -23,6 +24,10 @@ _DEPTH: Final = 2
 
 class ToolFailed(Exception):
     """A command was not done; the message is for the model: answer with it and `is_error`."""
+
+
+class _Changed(ToolFailed):
+    """A file is not as it was read."""
 
 
 class MemoryTool:
@@ -56,10 +61,10 @@ class MemoryTool:
 
     def _view(self, command: Mapping[str, Any]) -> str:
         path = _path(command, "path")
-        text = self._text(path)
-        if text is None:
+        file = self._item(path)
+        if file is None:
             return self._listed(path)
-        lines = _lines(text)
+        lines = _lines(_content(file))
         if len(lines) > _LONGEST_LINE_NUMBER:
             raise ToolFailed(f"File {path} exceeds maximum line limit of {_LONGEST_LINE_NUMBER:,} lines.")
         first, last = _range(command.get("view_range"), len(lines))
@@ -67,7 +72,7 @@ class MemoryTool:
 
     def _listed(self, path: str) -> str:
         under = "" if path == "/" else f"{path}/"
-        sizes = {file: len(text.encode()) for file, text in self._files().items() if file.startswith(under)}
+        sizes = {name: len(_content(file).encode()) for name, file in self._files().items() if name.startswith(under)}
         if not sizes and path != ROOT:
             raise ToolFailed(_missing(path))
         shown: dict[str, int] = {path: sum(sizes.values())}
@@ -88,12 +93,16 @@ class MemoryTool:
         if path in files:
             raise ToolFailed(f"Error: File {path} already exists")
         _require_room(path, files)
-        self._write({path: text})
+        try:
+            self._write([_put(path, text)])
+        except _Changed:
+            raise ToolFailed(f"Error: File {path} already exists") from None
         return f"File created successfully at: {path}"
 
     def _str_replace(self, command: Mapping[str, Any]) -> str:
         path, old, new = _path(command, "path"), _text_of(command, "old_str"), _text_of(command, "new_str")
-        text = self._existing(path)
+        file = self._existing(path)
+        text = _content(file)
         times = text.count(old) if old else 0
         if not times:
             raise ToolFailed(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
@@ -105,7 +114,7 @@ class MemoryTool:
                 "Please ensure it is unique"
             )
         changed = text.replace(old, new)
-        self._write({path: changed})
+        self._write([_put(path, changed, file)])
         line = text[: text.index(old)].count("\n") + 1
         lines = _lines(changed)
         around = _numbered(
@@ -115,18 +124,19 @@ class MemoryTool:
 
     def _insert(self, command: Mapping[str, Any]) -> str:
         path, line, added = _path(command, "path"), command.get("insert_line"), _text_of(command, "insert_text")
-        lines = _lines(self._existing(path))
+        file = self._existing(path)
+        lines = _lines(_content(file))
         if not isinstance(line, int) or not 0 <= line <= len(lines):
             raise ToolFailed(
                 f"Error: Invalid `insert_line` parameter: {line}. It should be within the range of lines of the file: "
                 f"[0, {len(lines)}]"
             )
-        self._write({path: "\n".join([*lines[:line], *_lines(added), *lines[line:]]) + "\n"})
+        self._write([_put(path, "\n".join([*lines[:line], *_lines(added), *lines[line:]]) + "\n", file)])
         return f"The file {path} has been edited."
 
     def _delete(self, command: Mapping[str, Any]) -> str:
         path = _file(command, "path")
-        self._write(dict.fromkeys(self._files_at(path)))
+        self._write([_put(name, None, file) for name, file in self._files_at(path).items()])
         return f"Successfully deleted {path}"
 
     def _rename(self, command: Mapping[str, Any]) -> str:
@@ -137,45 +147,57 @@ class MemoryTool:
             raise ToolFailed(f"Error: The destination {new} already exists")
         if new.startswith(f"{old}/"):
             raise ToolFailed(f"Error: {old} cannot be moved into itself")
-        _require_room(new, {file: text for file, text in files.items() if file not in chosen})
-        moved: dict[str, str | None] = {new + file.removeprefix(old): text for file, text in chosen.items()}
-        self._write(moved | dict.fromkeys(chosen))
+        _require_room(new, files.keys() - chosen.keys())
+        moved = [_put(new + name.removeprefix(old), _content(file)) for name, file in chosen.items()]
+        self._write([*moved, *(_put(name, None, file) for name, file in chosen.items())])
         return f"Successfully renamed {old} to {new}"
 
-    def _files_at(self, path: str) -> dict[str, str]:
+    def _files_at(self, path: str) -> dict[str, Item]:
         """Return the files that a path is, or that are under it."""
-        found = {file: text for file, text in self._files().items() if file == path or file.startswith(f"{path}/")}
+        found = {name: file for name, file in self._files().items() if name == path or name.startswith(f"{path}/")}
         if not found:
             raise ToolFailed(_missing(path))
         return found
 
-    def _existing(self, path: str) -> str:
-        text = self._text(path)
-        if text is None:
+    def _existing(self, path: str) -> Item:
+        file = self._item(path)
+        if file is None:
             raise ToolFailed(_missing(path))
-        return text
+        return file
 
-    def _text(self, path: str) -> str | None:
+    def _item(self, path: str) -> Item | None:
         [item] = self._client.send(read_items(self._user_id, [{"op": "get", "namespace": _NAMESPACE, "key": path}]))
-        return str(item.value["text"]) if isinstance(item, Item) else None
+        return item if isinstance(item, Item) else None
 
-    def _files(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+    def _files(self) -> dict[str, Item]:
+        found: dict[str, Item] = {}
         while True:
             asked = {"op": "search", "namespace_prefix": _NAMESPACE, "limit": _PAGE, "offset": len(found)}
             [items] = self._client.send(read_items(self._user_id, [asked]))
             page = [item for item in items if isinstance(item, Item)] if isinstance(items, list) else []
-            found |= {item.key: str(item.value["text"]) for item in page}
+            found |= {item.key: item for item in page}
             if len(page) < _PAGE:
                 return found
 
-    def _write(self, texts: Mapping[str, str | None]) -> None:
-        puts = [
-            {"namespace": _NAMESPACE, "key": path, "value": None if text is None else {"text": text}}
-            for path, text in texts.items()
-        ]
-        for request in writes_of(self._user_id, puts):
-            self._client.send(request)
+    def _write(self, puts: Iterable[Mapping[str, Any]]) -> None:
+        try:
+            for request in writes_of(self._user_id, puts):
+                self._client.send(request)
+        except PreconditionFailed as error:
+            raise _Changed(
+                "Error: somebody else changed it at the same time, and nothing was overwritten. View it again, and do "
+                "what still has to be done to what is there now."
+            ) from error
+
+
+def _content(file: Item) -> str:
+    return str(file.value["text"])
+
+
+def _put(path: str, text: str | None, read: Item | None = None) -> dict[str, Any]:
+    """Return the put of a file that is as it was `read`; None: that is not there. No text deletes it."""
+    condition = {"if_none_match": "*"} if read is None else {"if_match": read.etag}
+    return {"namespace": _NAMESPACE, "key": path, "value": None if text is None else {"text": text}, **condition}
 
 
 def _path(command: Mapping[str, Any], name: str) -> str:
@@ -207,7 +229,7 @@ def _text_of(command: Mapping[str, Any], name: str) -> str:
     return text
 
 
-def _require_room(path: str, files: Mapping[str, str]) -> None:
+def _require_room(path: str, files: Collection[str]) -> None:
     """Check that no folder would be a file at once."""
     if any(path.startswith(f"{file}/") or file.startswith(f"{path}/") for file in files):
         raise ToolFailed(f"Error: {path} would be a file and a directory at once")
