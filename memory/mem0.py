@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -40,8 +41,16 @@ class TakenOver:
 
 @dataclass(frozen=True)
 class _Row:
+    number: int
+    row: Mapping[str, Any]
     subject: Subject
     statement: Statement
+    written_at: datetime
+    """When mem0 wrote it last; now where it does not say."""
+
+    @property
+    def named(self) -> str:
+        return _named(self.number, self.row)
 
 
 def take_over(
@@ -54,7 +63,8 @@ def take_over(
     done: Callable[[], None] = lambda: None,
 ) -> TakenOver:
     """Remember each memory of an export of mem0 (`get_all`, or its platform's export), by the same decision as what is
-    stated here. Repeatable: what is known is not kept twice. `user_id` is whose the rows are that name nobody.
+    stated here, in the order in which mem0 wrote them, as what is said later replaces what it contradicts. Repeatable:
+    a row that was taken is left as it is known by now. `user_id` is whose the rows are that name nobody.
 
     A row that cannot be taken is named in the result, and the others are taken all the same.
 
@@ -62,20 +72,32 @@ def take_over(
         NotMem0: the file is none.
     """
     result = TakenOver()
+    bad: list[tuple[int, str]] = []
+    rows: list[_Row] = []
     for number, row in enumerate(_rows_of(text), 1):
-        named = f"row {number}" + (f" (id {row['id']})" if isinstance(row, dict) and row.get("id") else "")
         try:
-            taken = _read(row, tenant_id, user_id, now)
+            rows.append(_read(number, row, tenant_id, user_id, now))
+        except ValidationError as error:
+            bad.append((number, f"{_named(number, row)}: {wrong_fields(error)}"))
+        except NotMem0 as error:
+            bad.append((number, f"{_named(number, row)}: {error}"))
+    for taken in sorted(rows, key=lambda row: row.written_at):
+        try:
             outcome = remember(None, taken.subject, taken.statement, context, now=now).outcome
         except ValidationError as error:
-            result.bad.append(f"{named}: {wrong_fields(error)}")
-        except (NotKept, NotMem0, QuotaExceeded) as error:
-            result.bad.append(f"{named}: {error}")
+            bad.append((taken.number, f"{taken.named}: {wrong_fields(error)}"))
+        except (NotKept, QuotaExceeded) as error:
+            bad.append((taken.number, f"{taken.named}: {error}"))
         else:
             result.outcomes[outcome] += 1
-            result.left_out.update(_left_out(row))
+            result.left_out.update(_left_out(taken.row))
         done()
+    result.bad = [wrong for _, wrong in sorted(bad)]
     return result
+
+
+def _named(number: int, row: Any) -> str:
+    return f"row {number}" + (f" (id {row['id']})" if isinstance(row, dict) and row.get("id") else "")
 
 
 def _rows_of(text: str) -> Iterator[Any]:
@@ -104,7 +126,7 @@ def _lines_of(text: str) -> Iterator[Any]:
             raise NotMem0(f"line {number} is no JSON") from None
 
 
-def _read(row: Any, tenant_id: str, user_id: str | None, now: datetime) -> _Row:
+def _read(number: int, row: Any, tenant_id: str, user_id: str | None, now: datetime) -> _Row:
     if not isinstance(row, dict):
         raise NotMem0("is no object")
     text = row.get("memory")
@@ -123,15 +145,34 @@ def _read(row: Any, tenant_id: str, user_id: str | None, now: datetime) -> _Row:
     metadata = row.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise NotMem0("metadata: is no object")
+    created = _moment(row, "created_at")
     is_procedure = metadata.get("memory_type") == "procedural_memory"
     statement = Statement(
         " ".join(text.split()),
         kind=Kind.AGENT_PROCEDURE if is_procedure else Kind.USER_FACT,
         category=metadata["category"] if isinstance(metadata.get("category"), str) else None,
         tags=_tags(row, metadata),
-        occurred_at=_moment(row, "created_at"),
+        occurred_at=created,
+        id=_id_of(row),
     )
-    return _Row(Subject(tenant_id=tenant_id, subject_id=whose), statement)
+    subject = Subject(tenant_id=tenant_id, subject_id=whose)
+    return _Row(number, row, subject, statement, _updated(row) or created or now)
+
+
+def _id_of(row: Mapping[str, Any]) -> uuid.UUID:
+    """Return the name of what a row says: another one once mem0 wrote it anew. It is not made of the
+    words: it outlives them."""
+    if not row.get("id"):
+        return uuid.uuid4()
+    versions = [str(row.get(name)) for name in ("id", "created_at", "updated_at")]
+    return uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(["mem0", *versions]))
+
+
+def _updated(row: Mapping[str, Any]) -> datetime | None:
+    try:
+        return _moment(row, "updated_at")
+    except NotMem0:
+        return None
 
 
 def _tags(row: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[str, ...]:

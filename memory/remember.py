@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -57,6 +57,8 @@ class Statement:
     pinned: bool = False
     importance: float | None = None
     """Unset: by the rules, as of what comes of a turn."""
+    id: uuid.UUID = field(default_factory=uuid.uuid4)
+    """Names it where it may be stated again: what is known of it then stays as it is, whatever was said since."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ def remember(
     read = reading_of(candidate.summary, subject, context, now)
     candidate = candidate.model_copy(update={"facts": read.facts, "entities": read.entities})
     with memory_span("upsert_memory", count=1), subject_lease(subject, context) as lease:
+        if context.catalog.erasures.made_of(subject, [candidate.turn_id]):
+            return Remembered("known", None)
         draft = Draft(subject, now, context.policy.version, by=by or name_of(principal))
         draft.room = room_of(subject, context)
         state = context.catalog.subject_state(subject, now - _WRITES_WINDOW)
@@ -140,7 +144,7 @@ def _candidate(statement: Statement, principal: Principal | None, context: Memor
     by_agent = principal is not None and principal.agent_id is not None
     source: TurnSource = "agent" if by_agent else "chat"
     return Candidate(
-        turn_id=f"statement:{uuid.uuid4()}",
+        turn_id=f"statement:{statement.id}",
         ordinal=0,
         type=statement.type or _TYPE_OF[statement.kind],
         kind=statement.kind,

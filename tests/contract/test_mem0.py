@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory.mem0 import NotMem0, take_over
-from schema import Kind, Subject
+from schema import Kind, Status, Subject
 from tests.contract.pipeline import Worker
 
 ROWS: list[Any] = [
@@ -62,6 +62,30 @@ def test_each_row_is_decided_on_and_a_second_time_nothing_is_doubled(worker: Wor
     assert [(fact.entity, fact.object) for fact in memory.facts] == [("user", "peanuts")]
     [of_nora] = worker.known(Subject(tenant_id="acme", subject_id="nora"))
     assert [(fact.object, fact.attribute) for fact in of_nora.facts] == [("Porto", "home_city")]
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_what_mem0_wrote_last_is_true_in_whatever_order_the_rows_come_and_however_often(
+    worker: Worker, is_reversed: bool
+) -> None:
+    user = f"zoe-{is_reversed}"
+    rows = [
+        {"id": f"{user}-1", "memory": "Lives in Porto", "user_id": user, "created_at": "2025-03-01T00:00:00"},
+        {
+            "id": f"{user}-2",
+            "memory": "Lives in Berlin",
+            "user_id": user,
+            "created_at": "2025-01-01T00:00:00",
+            "updated_at": "2025-06-01T00:00:00-07:00",
+        },
+    ]
+    text = json.dumps({"results": rows[::-1] if is_reversed else rows})
+    whose = Subject(tenant_id="acme", subject_id=user)
+    for outcome in ("created", "known", "known"):
+        taken = take_over(text, worker.context, tenant_id="acme", user_id=None, now=datetime(2026, 11, 2, tzinfo=UTC))
+        assert taken.outcomes == {outcome: 2}
+        assert [memory.summary for memory in worker.known(whose)] == ["Lives in Berlin"]
+        assert [memory.summary for memory in worker.known(whose, Status.SUPERSEDED)] == ["Lives in Porto"]
 
 
 @pytest.mark.parametrize("text", ["nonsense", "3", '{"rows": []}', '{"memory": "a"}\nnonsense'])
