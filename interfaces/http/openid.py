@@ -19,6 +19,12 @@ from schema.settings import Settings
 _log = structlog.get_logger()
 _SECONDS: Final = 5.0
 _MOST_BYTES: Final = 256 * 1024
+_SCOPE_OF: Final = {
+    **dict.fromkeys(("email", "email_verified"), "email"),
+    **dict.fromkeys(("phone_number", "phone_number_verified"), "phone"),
+    **dict.fromkeys(("name", "nickname", "preferred_username", "given_name", "family_name", "profile"), "profile"),
+}
+"""By which scope a provider is asked for a claim that it does not tell without (OpenID Connect Core 1.0, 5.4)."""
 
 
 class SignInRefused(Refused):
@@ -64,6 +70,8 @@ class SignIn:
         self._client_id = settings.oidc_client_id
         self._secret = settings.oidc_client_secret
         self._issuer = settings.oidc_issuer
+        scopes = (_SCOPE_OF[claim] for claim in settings.oidc_claims.values() if claim in _SCOPE_OF)
+        self._scope = " ".join(dict.fromkeys(("openid", *scopes)))
         self._tokens = tokens
 
     def begin(self, attempt: Attempt, redirect_uri: str) -> str:
@@ -77,7 +85,7 @@ class SignIn:
             "response_type": "code",
             "client_id": self._client_id,
             "redirect_uri": redirect_uri,
-            "scope": "openid",
+            "scope": self._scope,
             "state": attempt.state,
             "nonce": attempt.nonce,
             "code_challenge": attempt.challenge,

@@ -121,6 +121,10 @@ class Tokens:
         user = _text(claims, names.get("user_id", "sub"))
         tenant = _text(claims, names["tenant_id"]) if "tenant_id" in names else self._settings.oidc_tenant
         agent = _text(claims, names["agent_id"]) if "agent_id" in names else None
+        # Whoever may write what they like there would be whom they like. Some providers send it as text.
+        if any(str(claims.get(f"{name}_verified")).lower() == "false" for name in names.values()):
+            _log.info("token_refused", error="a claim that is mapped is not verified")
+            return None
         if user is None or tenant is None:
             _log.info("token_refused", error="a claim that is mapped is missing")
             return None

@@ -82,6 +82,8 @@ class OpenIdProvider:
             return JSONResponse({"error": "invalid_grant"}, 400)
         now = datetime.now(UTC)
         claims = {"iss": self.url, "aud": self.client_id, "sub": asked["user"], "nonce": asked["nonce"], "iat": now}
+        if "email" in asked["scope"].split():
+            claims |= {"email": f"{asked['user']}@example.com", "email_verified": True}
         claims |= {"exp": now + timedelta(minutes=5)} | self.lies
         token = jwt.encode(claims, self._key, "RS256", headers={"kid": "one"})
         return JSONResponse({"access_token": "-", "token_type": "Bearer", "id_token": token})
@@ -108,14 +110,16 @@ def openid_provider(client_id: str, client_secret: str, host: str = "127.0.0.1")
 
 
 @contextmanager
-def served_behind(provider: OpenIdProvider, folder: Path, broker_url: str) -> Iterator[Served]:
-    """Serve pages until the block ends to whose owners a provider signs in, in the tenant "acme"."""
+def served_behind(provider: OpenIdProvider, folder: Path, broker_url: str, **more: str) -> Iterator[Served]:
+    """Serve pages until the block ends to whose owners a provider signs in, in the tenant "acme"; `more` is in the
+    environment."""
     changes = {
         "AFTERTURN_OIDC_ISSUER": provider.url,
         "AFTERTURN_OIDC_AUDIENCE": "afterturn",
         "AFTERTURN_OIDC_TENANT": "acme",
         "AFTERTURN_OIDC_CLIENT_ID": provider.client_id,
         "AFTERTURN_OIDC_CLIENT_SECRET": provider.client_secret,
+        **more,
     }
     with pytest.MonkeyPatch.context() as patch:
         for name, value in changes.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -151,6 +152,26 @@ def test_an_id_token_that_is_not_for_this_attempt_opens_nothing(
         provider.lies = lie
         assert me.get(back).status_code == 401
         assert not is_open(me)
+
+
+def test_who_is_known_by_their_address_signs_in_by_it_and_by_none_that_the_provider_has_not_checked(
+    broker_url: str, user: str, tmp_path: Path
+) -> None:
+    """A provider tells no address unless it is asked for (OpenID Connect Core 1.0, 5.4)."""
+    by_address = {"AFTERTURN_OIDC_CLAIMS": '{"user_id": "email"}'}
+    with (
+        openid_provider(CLIENT, SECRET) as provider,
+        served_behind(provider, tmp_path, broker_url, **by_address) as service,
+        browser(service) as me,
+        browser(service) as other,
+    ):
+        provider.user = user
+        assert me.get("/me/sign-in").status_code == 200
+        assert is_open(me)
+        for unchecked in (False, "false"):
+            provider.lies = {"email_verified": unchecked}
+            assert other.get("/me/sign-in").status_code == 401
+            assert not is_open(other)
 
 
 def test_a_service_without_a_client_has_no_such_door(broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> None:
