@@ -6,7 +6,7 @@
     python -m benchmarks.fit_cross_encoder --further ha,hc          # and plain endings beside what is of other matters
     python -m benchmarks.fit_cross_encoder --further ta,tb          # and talk, which ends nothing
 
-Five authors (bg, da, dc, hb, tc) are held out: the weights that are written are those which are judged on what they wrote.
+Five authors (bg, da, dc, hb, tc) are held out: the weights that are written are those that are judged on their words.
 It learns from `benchmarks/data/known` (what somebody told before, what they say now, and what of it that ends or tells
 again; its README has the conventions), from the pairs of `benchmarks/data/changes.jsonl`, from `data/plain`:
 what ends a thing told in few words, beside what was told of other matters, which it leaves; and from `data/talk`,

@@ -31,8 +31,8 @@ class TalkPair:
 
 
 def talk_pairs() -> Iterator[TalkPair]:
-    """Yield each message beside the known things nearest to it and those that it ends; and the one of its sentences that
-    is nearest to anything said before beside that, and beside the known thing nearest to it."""
+    """Yield each message beside the known things nearest to it and those that it ends; and of its sentences the one
+    nearest to what was said before beside that, and the one nearest to a known thing beside that."""
     embedder = MiniLM()
     for file in sorted(_DATA.glob("*.jsonl")):
         for user, known, messages in _by_user(file):

@@ -31,6 +31,11 @@ _JOINTS: Final = re.compile(r"(?<=\w{3}[.!?]) +|[,;] +| +[–—-] +|,? +(?:and|
 """Where a quotation may be: "allergic to nuts and allergic to cats"."""
 _FEWEST_WORDS: Final = 2
 """Words of a fragment."""
+_NAME_OR_MEASURE: Final = re.compile(
+    r"(?:[A-Z][\w'’.-]*|[\d.,:%€$£/-]+(?:st|nd|rd|th|k|m|cm|km|kg|g|lbs?|[ap]m)?|(?:second|minute|hour|day|week|month|year)s?|"
+    r"a|an|the|of|in|on|at|and|or|for|from|to|since|until|about|around|only|just)",
+)
+"""A word of a name, a number, a measure or a date, and what joins those: "Dr Kolb", "8 weeks", "on Thursdays"."""
 
 
 def pieces_of(summary: str, name: str = "") -> tuple[str, ...]:
@@ -48,12 +53,16 @@ def pieces_of(summary: str, name: str = "") -> tuple[str, ...]:
 
 
 def _fragments(text: str, joints: re.Pattern[str]) -> list[str]:
-    """Return a text cut at its joints, but where a single word stands between them: "Deepa, 27, a doctor"."""
+    """Return a text cut at its joints, but where a single word stands between them ("Deepa, 27, a doctor"), and where
+    only names and measures follow, which mean nothing alone: "I see a therapist, Dr Kolb"."""
     joined = [match.span() for match in joints.finditer(text)]
     starts, ends = [0, *(end for _, end in joined)], [*(start for start, _ in joined), len(text)]
     fragments: list[tuple[int, int]] = []
     for start, end in zip(starts, ends, strict=True):
-        if fragments and len(text[start:end].split()) < _FEWEST_WORDS:
+        words = text[start:end].split()
+        is_behind_comma = text[:start].endswith(", ")
+        is_more_of_it = is_behind_comma and all(_NAME_OR_MEASURE.fullmatch(word.strip(" .,!?;:()")) for word in words)
+        if fragments and (len(words) < _FEWEST_WORDS or is_more_of_it):
             fragments[-1] = fragments[-1][0], end
         else:
             fragments.append((start, end))

@@ -89,6 +89,15 @@ def test_what_leans_on_what_is_forgotten_goes_with_it() -> None:
     assert left_of(all_three, wish("Malin"), POLICY, "Maya") == "Maya has a cat."
 
 
+@pytest.mark.parametrize("more", ["Dr Kolb", "8 weeks on Friday", "on Thursdays", "since June 2019", "Marina Crown"])
+def test_a_name_or_measure_is_no_piece_apart_from_what_it_tells_more_of(more: str) -> None:
+    assert pieces_of(f"Maya sees a therapist, {more}.") == (f"Maya sees a therapist, {more}.",)
+    assert pieces_of(f'Maya: "swim a lot, see a therapist, {more}"') == (
+        'Maya: "swim a lot"',
+        f'Maya: "see a therapist, {more}"',
+    )
+
+
 @pytest.mark.parametrize(
     "half",
     [
