@@ -31,6 +31,7 @@ class Form:
 class Forms:
     """The table of one language: forms, and classes of words around them as patterns that match a whole text."""
 
+    language: str
     forms: tuple[Form, ...]
     opener: re.Pattern[str]
     asks: re.Pattern[str]
@@ -81,6 +82,7 @@ def forms_of(language: str) -> Forms:
             forms.append(Form(intent, re.compile(pattern, re.IGNORECASE), sure))
         idle[intent] = _whole("|".join(_pattern(idle_form, words) for idle_form in row.get("idle", ())))
     return Forms(
+        language,
         tuple(sorted(forms, key=lambda form: not form.sure)),
         opener=re.compile(rf"(?:{_either(words, 'open')}){gap}", re.IGNORECASE),
         asks=re.compile(rf"(?:{_either(words, 'asks')})", re.IGNORECASE),

@@ -32,6 +32,7 @@ DESTRUCTIVE: Final = frozenset({"forget", "stop", "resume"})
 _BARE: Final = frozenset({"style", "call_me", "never_mention", "stop", "resume", "unpin"})
 """Orders that tell nothing of the user beside what they want."""
 _OF_A_THING: Final = frozenset({"forget", "remember", "never_mention", "stop", "resume", "unpin"})
+_OF_A_CLAIM: Final = frozenset({"remember", "remind"})
 _AGREES: Final = 0.25
 _SURELY_AGREES: Final = 0.5
 _HEAD_ALONE: Final = 0.75
@@ -239,9 +240,27 @@ def _in_sentence(sentence: str, offset: int, text: str, forms: Forms, judgement:
             ):
                 orders.append(order)
                 break
+            elif order and (other := _joined_to(order, sentence, end, offset, text, forms)):
+                orders += [order, other]
+                break
     # "Don't forget to rest" has the looks of an order, and is none of another kind either.
     alone = None if orders or looks else _by_head(sentence, offset, text, judgement, forms)
     return [alone] if alone else orders
+
+
+def _joined_to(order: Order, sentence: str, end: int, offset: int, text: str, forms: Forms) -> Order | None:
+    """Return the order that is joined to one, and is no more of what that is about: "never mention the exam and delete
+    it". What is to be remembered may go on like an order: "that I panic and forget my keys"."""
+    joint = _BOUNDARY.match(sentence, end)
+    joined = joint and _JOINED.match(sentence, joint.end())
+    if not joined or not order.object_text:
+        return None
+    # By itself: the head hears in the whole sentence what comes first.
+    judgement = judge(sentence[joined.end() :], None, "", forms.language)
+    other = _order(sentence, joined.end(), len(sentence), offset, text, forms, judgement)
+    if not isinstance(other, Order) or other.doubtful or not (other.sure or other.reaches_back):
+        return None
+    return other if other.reaches_back or order.intent not in _OF_A_CLAIM else None
 
 
 def _by_head(sentence: str, offset: int, text: str, judgement: Judgement, forms: Forms) -> Order | None:

@@ -38,6 +38,25 @@ def test_what_has_the_looks_of_one_order_is_none_of_another() -> None:
     assert orders_of("Don't forget to rest") == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "orders"),
+    [
+        ("Never mention the bar exam again and delete it", [("never_mention", "the bar exam"), ("forget", "")]),
+        ("call me Kit and never mention Catherine again", [("call_me", "Kit"), ("never_mention", "Catherine")]),
+        (
+            "please remember my sister's birthday and keep it private",
+            [("remember", "my sister's birthday"), ("private", "")],
+        ),
+        ("never mention the dog and the cat", [("never_mention", "the dog and the cat")]),
+        ("remember that I panic and forget my keys", [("remember", "I panic and forget my keys")]),
+        ("remember that I like cakes and keep bees", [("remember", "I like cakes and keep bees")]),
+        ("forget my salary and my debts", [("forget", "my salary and my debts")]),
+    ],
+)
+def test_an_order_ends_where_another_is_joined_to_it(text: str, orders: list[tuple[str, str]]) -> None:
+    assert [(order.intent, order.object_text) for order in orders_of(text)] == orders
+
+
 def test_every_intent_has_examples_in_every_language() -> None:
     assert {(intent, language) for intent, language, _ in _examples("yes")} == {
         (intent, language) for intent in table() if intent != "words" for language in LANGUAGES
