@@ -26,7 +26,7 @@ from stores.index.base import Vector
 
 FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
 """The statuses of what a wish to forget may mean."""
-_LOOKED_THROUGH = 5_000
+LOOKED_THROUGH = 5_000
 """How many memories of a subject are looked through, the latest change first."""
 _USER = "user"
 """Whom facts call the user."""
@@ -111,14 +111,14 @@ def _looked_through(
     request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext, conversation_id: str | None
 ) -> tuple[list[Memory], list[Known], Meant]:
     """Return the memories that a request may mean, as they are known, and which of them it does."""
-    draft.load(context.catalog.list_memories(draft.subject, statuses=FORGETTABLE, limit=_LOOKED_THROUGH))
+    draft.load(context.catalog.list_memories(draft.subject, statuses=FORGETTABLE, limit=LOOKED_THROUGH))
     memories = [
         memory
         for memory in draft.current.values()
         if memory.status in FORGETTABLE
         and (not request.just_said or (memory.conversation_id == conversation_id and memory.status in _SHOWN))
     ]
-    items = _read(_known(memories, request, vector, draft, context), request, draft, context)
+    items = _read(known_beside(memories, request, vector, draft, context), request, draft, context)
     name = draft.name or ""
     return (
         memories,
@@ -188,7 +188,7 @@ def _named(request: ForgetRequest, memories: Sequence[Memory]) -> Meant:
     return Meant(perhaps=places) if request.doubtful else Meant(surely=places)
 
 
-def _known(
+def known_beside(
     memories: Sequence[Memory], request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext
 ) -> list[Known]:
     """Return the memories with their cosines to a request, the attributes that they speak of, and the topics where the

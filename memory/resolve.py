@@ -13,6 +13,7 @@ from memory.decisions import Comparison, Decided, compare, decide_ahead, decide_
 from memory.draft import Draft
 from memory.forget import forget
 from memory.metrics import DECISIONS
+from memory.naming import mark_named
 from memory.review_queue import queue_for_review
 from memory.same_fact import PROMPT as SAME_FACT_PROMPT
 from memory.same_fact import Check, Verdicts
@@ -103,6 +104,9 @@ def _resolved(
         return Resolution(item.turn_id, forget(item, comparison.vector, draft, context, conversation_id))
     if item.candidate.unless_forgotten and item.candidate.turn_id in draft.hid:
         return Resolution(item.candidate.turn_id, is_effective=False)
+    if (marked := mark_named(item.candidate, comparison.vector, draft, context)) is not None:
+        first = marked[0].id if marked else None
+        return Resolution(item.candidate.turn_id, is_effective=bool(marked), memory_id=first)
     if item.candidate.only_as_news and item.candidate.change is Change.CORRECTS:
         return _corrected(item, origins, draft, context)
     return _kept(item, comparison, ahead, verdicts, origins, draft, context)

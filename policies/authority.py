@@ -90,7 +90,8 @@ def as_heard(candidate: Candidate, summary: str) -> Candidate:
 
 
 def without_privileges(candidate: Candidate) -> Candidate:
-    """Return a candidate without what only who may prefer may ask: that it is pinned, or was asked to be kept."""
+    """Return a candidate without what only who may prefer may ask: that it is pinned, or was asked to be kept, or that
+    what it names is marked."""
     if AUTHORITIES[candidate.source].prefers:
         return candidate
-    return candidate.model_copy(update={"explicit": False, "pinned": False})
+    return candidate.model_copy(update={"explicit": False, "pinned": False, "naming": None})

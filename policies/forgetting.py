@@ -111,6 +111,13 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
     return _named_by(request, items, policy, name)
 
 
+def named_among(request: ForgetRequest, items: Sequence[Known], name: str = "") -> tuple[int, ...]:
+    """Return the places, among what is known, of what a request names: what has all its content words, or speaks of the
+    attribute that it names, and is told of nobody else. `name` is what the user is called."""
+    wanted = _Wanted.of(request, name)
+    return tuple(place for place, item in enumerate(items) if wanted.words and wanted.names(item, name))
+
+
 def _named_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str) -> Meant:
     wanted = _Wanted.of(request, name)
     if wanted.topics and any(item.topics is not None for item in items):
@@ -277,6 +284,12 @@ class _Wanted:
         """Return whether something has all content words of the request."""
         memory_wording = read(item.memory.summary, name)
         return self.words <= memory_wording.words | {quantity.value for quantity in memory_wording.quantities}
+
+    def names(self, item: Known, name: str) -> bool:
+        """Return whether something is told of whom the request names, and of what it names, whatever is near it."""
+        memory_wording = read(item.memory.summary, name)
+        is_named = self.is_literally_in(item, name) or self._is_named(item, memory_wording)
+        return is_named and not self._is_of_another(item.memory, memory_wording, name)
 
     def is_of_its_kind(self, memory: Memory | Candidate) -> bool:
         """Return whether something speaks of the kind of sensitive data that the request names as a whole."""

@@ -3,7 +3,7 @@
 from schema.access import ApiKey, Membership
 from schema.admitted import AdmittedTurn
 from schema.audit import AuditAction, AuditEntry
-from schema.candidate import Candidate, Certainty, Change, Extraction, ForgetRequest
+from schema.candidate import Candidate, Certainty, Change, Extraction, ForgetRequest, Naming
 from schema.context import (
     MAX_QUESTION_CHARS,
     MAX_RECENT_TURNS,
@@ -95,6 +95,7 @@ __all__ = [
     "Memory",
     "MemoryType",
     "Message",
+    "Naming",
     "OpenTopic",
     "Policy",
     "Preference",

@@ -37,6 +37,13 @@ class Change(StrEnum):
     MOVES = "moves"
 
 
+class Naming(Value):
+    """An order that only names what it is about: "pin my allergy". What is known by that name is marked so."""
+
+    order: Literal["remember", "pin", "unpin", "private"]
+    what: Summary
+
+
 class Candidate(Value):
     """A memory that an extractor proposes, not yet decided.
 
@@ -47,7 +54,8 @@ class Candidate(Value):
     memories whose place it takes as far as the extractor saw; `only_as_news` that it is worth a memory only if it
     changes something that is known, `news` how likely it tells by itself that something is otherwise than it was;
     `quoted` says that the summary is a quotation, `unless_forgotten` that it is no memory where its turn turns out to
-    have asked for something to be forgotten,
+    have asked for something to be forgotten, `naming` that it only names something: it is a memory only where nothing
+    is known by that name, and never where it is to be unpinned;
     `by_model` that a language model read it off the turn with the subject's known memories before it.
     """
 
@@ -78,6 +86,7 @@ class Candidate(Value):
     news: Share = 0.0
     quoted: bool = False
     unless_forgotten: bool = False
+    naming: Naming | None = None
     by_model: bool = False
     language: Annotated[str, Field(min_length=2, max_length=10)] = "en"
 

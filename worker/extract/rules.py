@@ -11,6 +11,7 @@ import memory.parser.english as language
 import worker.extract.sentiment as sentiment
 from policies.authority import SOURCE_CONFIDENCE
 from policies.language.annotation import Note, notes_of, with_notes
+from policies.language.clauses import main_clauses
 from policies.language.coreference import is_of_several, pointer_of
 from policies.language.discourse_markers import discourse_margins
 from policies.language.fidelity import is_faithful
@@ -22,6 +23,7 @@ from policies.language.reading.attributes import USER
 from policies.language.reading.entities import entities_of
 from policies.language.reading.facts import facts_of
 from policies.language.reading.of_user import as_heard_from
+from policies.language.wording import read
 from schema import (
     MAX_SUMMARY_CHARS,
     AdmissionAction,
@@ -36,6 +38,7 @@ from schema import (
     ForgetRequest,
     Kind,
     MemoryType,
+    Naming,
     Question,
     Turn,
 )
@@ -191,6 +194,7 @@ class RulesExtractor:
             ),
             quoted=retold is None,
             unless_forgotten=statement.unless_forgotten,
+            naming=_naming(statement),
             language=statement.last.language,
         )
 
@@ -234,6 +238,17 @@ def _not_introducing(stated: Sequence[Statement | Forgetting], turn: Turn) -> li
         for item in stated
         if user_name is None or not isinstance(item, Statement) or introduced_in(item.last.part, user_name) != user_name
     ]
+
+
+def _naming(statement: Statement) -> Naming | None:
+    """Return what a statement only names; None where its words tell something of it: "that my shoe size is 42"."""
+    naming = statement.naming
+    if naming is None or naming.order == "unpin":
+        return naming
+    if statement.last.language != ENGLISH:
+        return None
+    (parsed,) = language.parse([naming.what])
+    return None if main_clauses(parsed) or read(naming.what).quantities else naming
 
 
 Parses = list[tuple[Utterance, Parsed]]

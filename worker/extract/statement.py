@@ -8,6 +8,7 @@ from typing import Final
 from policies.language.clauses import is_not_vouched_for
 from policies.language.people import Person
 from policies.language.tellable import may_be_told
+from schema import Naming
 from worker.extract.utterances import Asked, Utterance
 
 _MAX_JOINED_CHARS: Final = 320
@@ -21,7 +22,7 @@ class Statement:
     `refers` says whom the first pronoun of an utterance stands for (by its place among them); `quote` that it is to
     be kept in the speaker's words whatever the parse carries, `only_as_news` that it is worth a memory only if it
     changes something that is known, `unless_forgotten` that it is none where its message asked for something to be
-    forgotten.
+    forgotten, `naming` what its order names.
     """
 
     utterances: list[Utterance]
@@ -35,6 +36,7 @@ class Statement:
     quote: bool = False
     only_as_news: bool = False
     unless_forgotten: bool = False
+    naming: Naming | None = None
     refers: dict[int, Person] = field(default_factory=dict)
 
     @property

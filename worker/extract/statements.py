@@ -18,6 +18,7 @@ from policies.language.people import Person, introduced_in, people_in, referent
 from policies.language.splitting import statements_in, without_request
 from policies.language.tellable import may_be_told, speaks_of_self
 from policies.wish_words import names_nothing
+from schema import Naming
 from worker.extract.forgetting import Forgetting, forget_before, forgetting_named, with_request
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
@@ -45,6 +46,7 @@ _TAKEN_BACK: Final = re.compile(
 """Where something is put right that was said just before: "scratch that"."""
 _ASKED_FOR: Final = frozenset({"remember", "remind", "pin"})
 _KEEPING: Final = frozenset({"remember", "pin", "private"})
+_NAMING: Final = frozenset({"remember", "pin", "unpin", "private"})
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
 """An order to remember that is one to do something: "remember to"."""
 _NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE)
@@ -350,10 +352,12 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
         return _marked(statement, order) if isinstance(statement, Statement) else statement
     statement = Statement([utterance], explicit=order.intent in _ASKED_FOR, words=order.object_text)
     statement.quote = foreign = utterance.language != ENGLISH
+    if order.intent in _NAMING:
+        statement.naming = Naming.model_validate({"order": order.intent, "what": order.object_text})
     match order.intent:
         case "remember" if _TO_DO.search(utterance.text[: max(utterance.text.find(order.object_text), 0)]):
             statement.manner, statement.words = "reminder", f"to {order.object_text}"
-        case "remember" | "pin":
+        case "remember" | "pin" | "unpin":
             statement.pinned = order.intent == "pin"
         case "remind" if not order.sure:
             statement.words, statement.quote = None, True
