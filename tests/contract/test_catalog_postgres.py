@@ -18,7 +18,8 @@ from schema.errors import CatalogOutage, CatalogUnavailable, StaleFence
 from schema.settings import Settings
 from stores.catalog import Catalog, Changes, open_catalog
 from stores.catalog.engine import create_catalog_engine
-from stores.catalog.revisions import migrate, revision
+from stores.catalog.head import HEAD
+from stores.catalog.revisions import _MIGRATING, migrate, revision
 from tests.conftest import free_port
 from tests.contract.catalogs import ANNA, NOW, a_memory, changes
 from tests.postgres import PostgresServer
@@ -168,6 +169,40 @@ def test_processes_that_migrate_at_once_all_find_the_tables(postgres: PostgresSe
     assert revision(engines[0]) is not None
     for engine in engines:
         engine.dispose()
+    postgres.drop(url)
+
+
+def test_who_migrates_waits_for_another_longer_than_a_statement_of_a_worker_may_take(postgres: PostgresServer) -> None:
+    url = postgres.database()
+    hasty = create_catalog_engine(f"{url}?options=-c%20statement_timeout%3D200ms%20-c%20lock_timeout%3D200ms")
+    other = create_catalog_engine(url)
+    with ThreadPoolExecutor(1) as pool, other.connect() as migrating:
+        migrating.execute(text("SELECT pg_advisory_xact_lock(:migrating)"), {"migrating": _MIGRATING})
+        waiting = pool.submit(migrate, hasty)
+        migrating.execute(text("SELECT pg_sleep(1)"))
+        migrating.rollback()
+        waiting.result()
+    assert revision(hasty) == HEAD
+    for engine in (hasty, other):
+        engine.dispose()
+    postgres.drop(url)
+
+
+def test_a_table_that_a_backup_holds_ends_a_migration_which_says_so_and_changed_nothing(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stores.catalog.revisions.LOCK_SECONDS", 1)
+    url = postgres.database()
+    engine = create_catalog_engine(url)
+    migrate(engine, "0020")
+    with engine.connect() as backup:
+        backup.execute(text("LOCK TABLE api_keys IN ACCESS SHARE MODE"))
+        with pytest.raises(CatalogOutage, match="lock timeout; another session holds it, such as a backup"):
+            migrate(engine)
+    assert revision(engine) == "0020"
+    migrate(engine)
+    assert revision(engine) == HEAD
+    engine.dispose()
     postgres.drop(url)
 
 
