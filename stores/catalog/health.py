@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 import stores.catalog.tables as tables
 from schema.errors import CatalogOutage, CatalogUnavailable
 from schema.health import HealthCheck, failed, fine, warning
-from stores.catalog.contractions import left_over
+from stores.catalog.contractions import left_over, require_not_contracted
 from stores.catalog.head import HEAD
 from stores.catalog.revisions import revision
 from stores.postgres import explain
@@ -38,13 +38,18 @@ def check_catalog(engine: Engine, connections: int) -> Iterator[HealthCheck]:
     except DBAPIError as error:
         yield failed(_PART, "does not answer", explain(error, engine.url))
         return
-    if migration != HEAD:
+    if (migration or "") < HEAD:
         state = (
             "has no tables yet" if migration is None else f"is at migration {migration}, and this version writes {HEAD}"
         )
         yield failed("catalog tables", state, _MIGRATE)
         return
-    yield from _tables(engine)
+    try:
+        require_not_contracted(engine)
+    except CatalogUnavailable as error:
+        yield failed("catalog tables", f"migration {migration}", str(error))
+        return
+    yield from _tables(engine, migration)
 
 
 def _file(connection: Connection) -> Iterator[HealthCheck]:
@@ -98,7 +103,7 @@ def _shown(connection: Connection, setting: str) -> str:
     return str(connection.exec_driver_sql(f"SHOW {setting}").scalar_one())
 
 
-def _tables(engine: Engine) -> Iterator[HealthCheck]:
+def _tables(engine: Engine, migration: str | None) -> Iterator[HealthCheck]:
     looked = inspect(engine)
     there = {name: {column["name"] for column in looked.get_columns(name)} for name in looked.get_table_names()}
     missing = [
@@ -110,7 +115,7 @@ def _tables(engine: Engine) -> Iterator[HealthCheck]:
     if missing:
         examples = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
         hint = "it was made by another version: `afterturn export` with that version, `afterturn import` into a new one"
-        yield failed("catalog tables", f"migration {HEAD}, and {examples} are not there", hint)
+        yield failed("catalog tables", f"migration {migration}, and {examples} are not there", hint)
         return
     if unused := left_over(engine):
         names = ", ".join(item.name for item in unused)
@@ -118,4 +123,5 @@ def _tables(engine: Engine) -> Iterator[HealthCheck]:
         yield warning("catalog tables", f"they have what only older versions need: {names}", hint)
     with engine.connect() as connection:
         memories = connection.execute(select(func.count()).select_from(tables.memories)).scalar_one()
-    yield fine("catalog tables", f"migration {HEAD}, {memories} memories")
+    newer = "" if migration == HEAD else f", of a newer version: this one knows {HEAD}, and its tables are among them"
+    yield fine("catalog tables", f"migration {migration}{newer}, {memories} memories")

@@ -76,3 +76,25 @@ def test_doctor_says_what_may_go(engine: Engine, expanded: Sequence[Unused], mon
     [told] = [check for check in check_catalog(engine, 1) if "feedback.made_up" in check.found]
     assert told.status is HealthStatus.WARNING
     assert "migrate --contract" in told.hint
+
+
+def test_doctor_finds_nothing_to_mend_in_tables_of_a_newer_version_that_only_added(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an update that was taken back: the tables stay, and processes of the older version start."""
+    for module in ("stores.catalog.contractions.HEAD", "stores.catalog.health.HEAD"):
+        monkeypatch.setattr(module, "0018")
+    checks = list(check_catalog(engine, 1))
+    assert {check.status for check in checks} == {HealthStatus.OK}
+    assert f"migration {HEAD}, of a newer version: this one knows 0018" in checks[-1].found
+
+
+def test_doctor_says_that_newer_tables_are_without_what_this_version_needs(
+    engine: Engine, settings: Settings, expanded: Sequence[Unused], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contract(settings, engine, NOW, expanded)
+    for module in ("stores.catalog.contractions.HEAD", "stores.catalog.health.HEAD"):
+        monkeypatch.setattr(module, "0018")
+    told = list(check_catalog(engine, 1))[-1]
+    assert told.status is HealthStatus.FAILED
+    assert "start a newer one" in told.hint
