@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -45,42 +47,43 @@ def make_backup(
     `spooled` are turns of spools: they are read before the broker is, into which they are on their way.
 
     Raises:
-        BackupRefused: something lies in the folder, or a Postgres cannot be copied.
+        BackupRefused: something lies in the folder, a Postgres cannot be copied, or the disk takes no more.
         BrokerFailed: the broker cannot be read; what was written so far has no manifest.
     """
     began_at = datetime.now(UTC)
     _make(folder)
-    waiting = 0
-    messages = 0
-    later = list(spooled)
-    with _private(folder / TURNS) as turns, _private(folder / MESSAGES) as letters:
-        for item in read_waiting(redis, mailbox):
-            if isinstance(item, WaitingMessage):
-                messages += _write(letters, item)
-            else:
-                waiting += _write(turns, item)
-        # Behind the others of their subject.
-        waiting += sum(_write(turns, turn) for turn in later)
-    catalog = copy_catalog(engine, folder)
-    with _private(folder / ERASURES) as lines:
-        erasures = sum(_write(lines, line) for line in erasures_in(engine))
-    manifest = Manifest(
-        afterturn=version("afterturn"),
-        began_at=began_at,
-        ended_at=datetime.now(UTC),
-        catalog=kind_of(engine),
-        revision=revision(engine) or "",
-        index=f"{settings.index}:{settings.index_name}",
-        embedder=embedder,
-        turns=waiting,
-        messages=messages,
-        erasures=erasures,
-        files=tuple(described(folder / name) for name in (catalog.name, TURNS, MESSAGES, ERASURES)),
-    )
-    with _private(folder / MANIFEST) as written:
-        written.write(manifest.model_dump_json(indent=2) + "\n")
-    _sync(folder)
-    return manifest
+    with _explained(folder):
+        waiting = 0
+        messages = 0
+        later = list(spooled)
+        with _private(folder / TURNS) as turns, _private(folder / MESSAGES) as letters:
+            for item in read_waiting(redis, mailbox):
+                if isinstance(item, WaitingMessage):
+                    messages += _write(letters, item)
+                else:
+                    waiting += _write(turns, item)
+            # Behind the others of their subject.
+            waiting += sum(_write(turns, turn) for turn in later)
+        catalog = copy_catalog(engine, folder)
+        with _private(folder / ERASURES) as lines:
+            erasures = sum(_write(lines, line) for line in erasures_in(engine))
+        manifest = Manifest(
+            afterturn=version("afterturn"),
+            began_at=began_at,
+            ended_at=datetime.now(UTC),
+            catalog=kind_of(engine),
+            revision=revision(engine) or "",
+            index=f"{settings.index}:{settings.index_name}",
+            embedder=embedder,
+            turns=waiting,
+            messages=messages,
+            erasures=erasures,
+            files=tuple(described(folder / name) for name in (catalog.name, TURNS, MESSAGES, ERASURES)),
+        )
+        with _private(folder / MANIFEST) as written:
+            written.write(manifest.model_dump_json(indent=2) + "\n")
+        _sync(folder)
+        return manifest
 
 
 def described(path: Path) -> BackupFile:
@@ -99,6 +102,18 @@ def _make(folder: Path) -> None:
             raise BackupRefused(f"{folder} is not empty: name a folder of its own for each backup")
     except OSError as error:
         raise BackupRefused(f"cannot write a backup to {folder}: {error.strerror}") from error
+
+
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise BackupRefused(
+            f"the backup in {folder} could not be finished: {reason}. It is none without its {MANIFEST}: delete the "
+            "folder, which holds some of what people said, and begin anew when that is mended"
+        ) from error
 
 
 def _private(path: Path) -> IO[str]:

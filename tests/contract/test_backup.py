@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine
 
 from memory.backup import ERASURES, MANIFEST, MESSAGES, TURNS, described, make_backup
 from memory.context import MemoryContext, open_memory
@@ -259,6 +261,17 @@ def test_a_damaged_or_unfinished_backup_is_refused_and_nobody_else_reads_one(
     (folder / "manifest.json").unlink()
     with pytest.raises(BackupRefused, match="not finished"):
         read_manifest(folder)
+
+
+def test_a_backup_that_the_disk_has_no_room_for_says_so(
+    here: MemoryContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_engine: Engine, _folder: Path) -> Path:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("memory.backup.copy_catalog", full)
+    with pytest.raises(BackupRefused, match=rf"{tmp_path / 'backup'} could not be finished: No space left.*delete the"):
+        back_up(here, tmp_path / "backup")
 
 
 def rewritten(folder: Path, **fields: Any) -> None:
