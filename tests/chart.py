@@ -71,8 +71,11 @@ def _no_tpl(template: str, _context: object) -> object:
 
 
 def _merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(own)
+    """Values over others, as Helm lays them: null takes out what is there."""
+    merged = {name: value for name, value in own.items() if given.get(name, value) is not None}
     for name, value in given.items():
+        if value is None:
+            continue
         before = merged.get(name)
         merged[name] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
     return merged

@@ -264,10 +264,25 @@ def test_settings_are_written_as_the_fleet_reads_them() -> None:
     assert {name: json.loads(written[name]) for name in given} == given
 
 
-def test_an_index_that_each_pod_would_have_to_itself_is_refused() -> None:
+def test_a_setting_of_the_chart_that_is_taken_out_is_left_to_the_fleet() -> None:
+    values = yaml.safe_load(EXAMPLES[0].read_text())
+    manifests = rendered({**values, "settings": {"AFTERTURN_ENQUEUE_BUDGET_MS": None}})
+    assert "AFTERTURN_ENQUEUE_BUDGET_MS" not in of_kind(manifests, "ConfigMap")["settings"]["data"]
+
+
+def test_an_annotation_of_pods_is_a_text_whatever_it_looks_like() -> None:
+    values = yaml.safe_load(EXAMPLES[0].read_text())
+    for pod in pods(rendered({**values, "podAnnotations": {"example.com/restarted": 1, "example.com/inject": False}})):
+        given = {name: value for name, value in pod["metadata"]["annotations"].items() if "example.com" in name}
+        assert given == {"example.com/restarted": "1", "example.com/inject": "false"}
+
+
+@pytest.mark.parametrize("index", ["sqlite", None])
+def test_an_index_that_each_pod_would_have_to_itself_is_refused(index: str | None) -> None:
+    """Taken out, it is that of the fleet, which is SQLite."""
     values = yaml.safe_load(EXAMPLES[0].read_text())
     with pytest.raises(Exception, match="each pod would have an index of its own"):
-        rendered({**values, "settings": {"AFTERTURN_INDEX": "sqlite"}})
+        rendered({**values, "settings": {"AFTERTURN_INDEX": index}})
 
 
 def test_a_chart_without_the_name_of_the_secret_says_what_to_give() -> None:

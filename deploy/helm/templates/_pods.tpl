@@ -48,7 +48,7 @@ volumes:
 {{- end -}}
 
 {{- define "afterturn.settings" -}}
-{{- if eq (default "" .Values.settings.AFTERTURN_INDEX) "sqlite" }}
+{{- if eq (default "sqlite" .Values.settings.AFTERTURN_INDEX) "sqlite" }}
 {{- fail "settings.AFTERTURN_INDEX: each pod would have an index of its own; pgvector, qdrant, weaviate and s3vectors are shared" }}
 {{- end }}
 AFTERTURN_DATA_DIR: /data
@@ -86,7 +86,7 @@ metadata:
     prometheus.io/scrape: "true"
     prometheus.io/port: {{ . | quote }}
     {{- end }}
-    {{- with .root.Values.podAnnotations }}
-    {{- toYaml . | nindent 4 }}
+    {{- range $name, $value := .root.Values.podAnnotations }}
+    {{ $name }}: {{ $value | toString | quote }}
     {{- end }}
 {{- end -}}
