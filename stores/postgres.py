@@ -28,7 +28,7 @@ _REMEDIES = {
     "3D000": "there is no such database; make it with `createdb`",
     "42501": "the user may not do that; GRANT it, or make the user the owner of the database",
     "53300": "the server has no connection left; raise max_connections or start fewer workers",
-    "55P03": "another session holds it, such as a backup by pg_dump; nothing was changed, so try again when that is done",
+    "55P03": "another session holds it, such as a backup by pg_dump; nothing was changed, try again when that is done",
     "57014": "it took longer than a statement may, or somebody ended it; look at pg_stat_activity, and try again",
 }
 _PASSING_CLASSES = ("08", "40", "53", "55", "57")
