@@ -8,9 +8,9 @@
 
 It learns from `benchmarks/data/forgotten` (five things that somebody told, what they say later, and which of them
 that asks to have forgotten; its README has the conventions), from what other users told, of other matters, which the
-same messages do not ask for, and from news of `benchmarks/data/known`, which ask for nothing. `benchmarks/lora.py` says
-what is changed of MiniLM. Each author is judged by a fit that has not seen them; the weights that are written have seen
-all.
+same messages do not ask for, and from what asks for nothing: news of `benchmarks/data/known`, and talk of
+`benchmarks/data/talk`. `benchmarks/lora.py` says what is changed of MiniLM. Each author is judged by a fit that has not
+seen them; the weights that are written have seen all but the talk of author tc, which they are judged on.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import typer
 from benchmarks.fit_cross_encoder import user_of
 from benchmarks.fit_pairs import told
 from benchmarks.lora import Course, Example, console, fitted, opened, report, write
+from benchmarks.talk import talk_pairs
 from policies.language.wording import READ_AS, called
 from stores.embedding.cross_encoder import FORGETTING, CrossEncoder
 from stores.embedding.minilm import MiniLM
@@ -48,6 +49,7 @@ _UNLIKE: Final = 0.35
 """The cosine below which they are of another matter than the message, and than what that asks for."""
 _TOLD: Final = 0.7
 """The share of things that are told of somebody, as most memories are, instead of as they were said."""
+_TALK_HELD_OUT: Final = "tc"
 _BATCH: Final = 32
 _CHANCES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 
@@ -72,13 +74,15 @@ def main(
     pairs = _pairs()
     authors = sorted({pair.author for pair in pairs})
     console.print(f"{len(pairs):,} pairs of {len(authors)} authors")
-    apart, news = _apart(pairs), _news()
-    console.print(f"and {len(apart):,} of another matter")
+    apart, talk = _apart(pairs), _talk()
+    nothing = [*_news(), *(pair for pair in talk if pair.author != _TALK_HELD_OUT)]
+    console.print(f"and {len(apart):,} of another matter, {len(nothing):,} that ask for nothing")
     for author in authors if held_out and len(authors) > 1 else ():
-        _fit([*news, *(pair for pair in [*pairs, *apart] if pair.author != author)])
+        _fit([*nothing, *(pair for pair in [*pairs, *apart] if pair.author != author)])
         _report(author, [pair for pair in pairs if pair.author == author])
         _report_apart(author, [pair for pair in apart if pair.author == author])
-    _fit([*news, *pairs, *apart])
+    _fit([*nothing, *pairs, *apart])
+    _report_apart(_TALK_HELD_OUT, [pair for pair in talk if pair.author == _TALK_HELD_OUT])
 
 
 def _pairs() -> list[Pair]:
@@ -128,6 +132,11 @@ def _news() -> list[Pair]:
     ]
 
 
+def _talk() -> list[Pair]:
+    """Return what people say in talk beside what they told before, of which it asks for nothing to be forgotten."""
+    return [Pair(pair.author, pair.earlier, pair.later, is_meant=False, user=pair.user) for pair in talk_pairs()]
+
+
 def _fit(pairs: Sequence[Pair]) -> None:
     def examples(chance: random.Random) -> list[Example]:
         return [
@@ -155,7 +164,7 @@ def _report_apart(author: str, pairs: Sequence[Pair]) -> None:
     """Say how much of what is of another matter is read as meant."""
     chances = np.array(CrossEncoder(FORGETTING).chances([(_as_told(pair), pair.said) for pair in pairs]))
     read_so = ", ".join(f"{(chances >= level).mean():.3f} from {level}" for level in _CHANCES)
-    console.print(f"author {author}: of {len(pairs):,} of another matter are read as meant: {read_so}")
+    console.print(f"author {author}: of {len(pairs):,} that are not meant are read as meant: {read_so}")
 
 
 if __name__ == "__main__":
