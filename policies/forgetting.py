@@ -108,7 +108,8 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
         return Meant(perhaps=tuple(i for i in last if items[i].is_read_from(_READ_PERHAPS)) or last)
     if request.said_on is not None:
         return _said_then(request, items, policy, name)
-    return _named_by(request, items, policy, name)
+    meant = _named_by(request, items, policy, name)
+    return meant if meant.surely else _named_apart(request, items, policy, name) or meant
 
 
 def named_among(request: ForgetRequest, items: Sequence[Known], name: str = "") -> tuple[int, ...]:
@@ -116,6 +117,15 @@ def named_among(request: ForgetRequest, items: Sequence[Known], name: str = "") 
     attribute that it names, and is told of nobody else. `name` is what the user is called."""
     wanted = _Wanted.of(request, name)
     return tuple(place for place, item in enumerate(items) if wanted.words and wanted.names(item, name))
+
+
+def _named_apart(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str) -> Meant | None:
+    """Return what is surely meant by what a request names one by one; None where nothing is."""
+    each = [
+        _named_by(request.model_copy(update={"what": what, "apart": ()}), items, policy, name) for what in request.apart
+    ]
+    surely = sorted({place for meant in each for place in meant.surely})
+    return Meant(surely=tuple(surely)) if surely else None
 
 
 def _named_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str) -> Meant:

@@ -9,7 +9,8 @@ from typing import Final
 _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
 """A sentence that means nothing without the one before it: "It was awful"."""
 _PIECES: Final = re.compile(
-    r"(?<=[.!?]) +(?=[A-Z])|; +|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
+    r"(?<=[.!?])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.) +(?=[A-Z])|; +"
+    r"|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
     r"i'm|i've|we|we're|our)\b)|, +(?=(?:they|their|my|i|i'm|we|our)\b)",
     re.IGNORECASE,
 )

@@ -29,8 +29,8 @@ _IDLE: Final = _REMOVES | contents(
     )
 )
 """Words of a wish to forget that name nothing, as stems."""
-_THINGS_SO_CALLED: Final = re.compile(r"(?!things)\w+ings|(?:hear|sav|call)ing", re.IGNORECASE)
-"""Forms of those words that name a thing: "my savings", "the hearing"."""
+_THINGS_SO_CALLED: Final = re.compile(r"(?!things)\w+ings|(?:hear|sav|call|leav|clean|dropp)ing", re.IGNORECASE)
+"""Forms of those words that name a thing: "my savings", "the hearing", "about leaving"."""
 _CLAUSE: Final = re.compile(r"(?:that\s+)?(?:i|we)(?:['’]\w+)?\s", re.IGNORECASE)
 """A wish that says what is so names no topic as a whole: "I cook"."""
 _POINTS: Final = re.compile(r"\b(?:that|this|it|them|those)\b", re.IGNORECASE)

@@ -100,6 +100,7 @@ class ForgetRequest(Value):
     `said_on` the day on which it was told that is meant. `whole` says that all about the thing is meant. `said` is the
     whole message, where it is English: it may be read beside what is known. `likely` says how likely it is a
     request at all, where no order says so: it is one only where something that is known is read as what it means.
+    `apart` are the things that `what` names one by one, where that is more than one thing or says more of it.
     """
 
     turn_id: Identifier
@@ -116,6 +117,7 @@ class ForgetRequest(Value):
     entity: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     said: Summary | None = None
     likely: Annotated[float, Field(ge=0, le=1)] | None = None
+    apart: tuple[Summary, ...] = ()
 
     @property
     def only_as_read(self) -> bool:

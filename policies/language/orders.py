@@ -372,6 +372,11 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
     )
 
 
+def only_opens(text: str, language: str) -> bool:
+    """Return whether words say nothing but what may open an order: "ugh, could you please"."""
+    return _starts(text, forms_of(language))[-1] >= len(text)
+
+
 def about_of(text: str, language: str) -> str:
     """Return what words are about, without what leads up to it: "What I told you about my ex" is "my ex"."""
     return _without_lead(text.strip(" ,.!;:…-–—"), forms_of(language))

@@ -10,7 +10,8 @@ from typing import Final
 
 from policies.language.dates import Looks, find_dates
 from policies.language.languages import ENGLISH
-from policies.language.orders import Order, about_of, names_by_pronoun
+from policies.language.orders import Order, about_of, names_by_pronoun, only_opens
+from policies.language.parse import Parsed
 from policies.language.people import people_in
 from policies.wish_words import bare, names_nothing
 from schema import MAX_SUMMARY_CHARS
@@ -34,6 +35,8 @@ _ASIDE: Final = re.compile(
     r"(?:\s+(?:please|pls))?[,;]\s*(?:i|we|he|she|they|it|you|nobody)(?:['’]\w+)?\s.*\Z", re.I | re.S
 )
 """Words about a thing behind its name: "my salary, she would hate it"."""
+_BESIDE_A_THING: Final = frozenset({"conj", "cc", "relcl", "punct"})
+"""Parts of a sentence that hang on the name of a thing, and are none of it."""
 _MAY_ASK_TO_FORGET: Final = 0.15
 """How likely a sentence must be a wish to forget for its message to be read beside what is known
 (docs/reference/cross-encoder.md)."""
@@ -41,12 +44,6 @@ _TOLD_BEFORE: Final = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
 )
 """A telling of what one told before: "I told you"."""
-_IDLE_BEFORE: Final = re.compile(
-    r"(?:(?:oh|hm+|no|nah|wait|sorry|actually|ok|okay|well|hey|please|pls|on second thou?ghts?|never ?mind|nvm|oops|ah|"
-    r"you know what|thinking about it|come to think of it|can you|could you|would you|can u)[\s,.!…-]*)+",
-    re.IGNORECASE,
-)
-"""Words before an order that say nothing of what it is about: "oh wait, actually"."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +91,9 @@ def spoken_of(utterance: Utterance, order: Order, before: Utterance | None) -> t
     """Return the utterance and the words in it that a request points back to; None where nothing is said before it, or
     that points back itself."""
     led = _JOINTS_AT_END.sub("", utterance.text[: max(order.start - utterance.start, 0)])
-    where, text = (utterance, led) if _WORD.search(led) or before is None else (before, before.text)
-    is_idle = _IDLE_BEFORE.fullmatch(text.strip(" ,.!;:…")) is not None or names_nothing(text)
+    is_led = _WORD.search(led) is not None and not only_opens(led, utterance.language)
+    where, text = (utterance, led) if is_led or before is None else (before, before.text)
+    is_idle = only_opens(text.strip(" ,.!?;:…"), utterance.language) or names_nothing(text)
     return None if is_idle or names_by_pronoun(text) else (where, text)
 
 
@@ -154,6 +152,24 @@ def _asks_to_forget(utterance: Utterance) -> float:
     if utterance.parsed is None or (judgement := judged(utterance)).certainty == "supposition":
         return 0.0  # "What would happen if I said forget that I live in Rome?"
     return judgement.intents["forget"]
+
+
+def named_apart(parsed: Parsed) -> tuple[str, ...]:
+    """Return the things that the words of a wish name one after the other, each without the clause that tells of it:
+    "my age" and "my school", "the Ananya thing" that "my roommate was reading"; nothing where that is all they are."""
+    things = [index for index, token in enumerate(parsed.tokens) if token.head == index]
+    if len(things) != 1:
+        return ()
+    for thing in things:
+        things += [child for child in parsed.children(thing) if parsed.tokens[child].dep == "conj"]
+    if not all(parsed.tokens[thing].tag.startswith("NN") for thing in things):
+        return ()
+    apart = []
+    for thing in things:
+        beside = [child for child in parsed.children(thing) if parsed.tokens[child].dep in _BESIDE_A_THING]
+        left_out = {index for child in beside for index in parsed.subtree(child)}
+        apart.append(parsed.text_of([index for index in parsed.subtree(thing) if index not in left_out]))
+    return tuple(apart) if apart != [parsed.text_of(range(len(parsed.tokens)))] else ()
 
 
 def message_of(utterance: Utterance) -> str | None:

@@ -44,7 +44,7 @@ from schema import (
 )
 from stores.embedding.base import Embedder
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
-from worker.extract.forgetting import Forgetting, message_of, told_on
+from worker.extract.forgetting import Forgetting, message_of, named_apart, told_on
 from worker.extract.orders import called_in, instruction, name_told, reminder
 from worker.extract.quotation import NAMELESS, ended, quotation
 from worker.extract.statement import Statement
@@ -117,8 +117,10 @@ class RulesExtractor:
 
     def _forgetting(self, forgetting: Forgetting, name: str, ordinal: int) -> ForgetRequest:
         object_text: str | None = None
+        apart: tuple[str, ...] = ()
         if forgetting.utterance.language == ENGLISH and not forgetting.is_all and not forgetting.is_just_said:
-            object_text = narrated(language.parse([forgetting.text])[0], Narrator(name))
+            (parsed,) = language.parse([forgetting.text])
+            object_text, apart = narrated(parsed, Narrator(name)), named_apart(parsed)
         return ForgetRequest(
             turn_id=forgetting.utterance.turn.turn_id,
             ordinal=ordinal,
@@ -131,6 +133,7 @@ class RulesExtractor:
             said_on=told_on(forgetting),
             said=message_of(forgetting.utterance),
             likely=forgetting.likely,
+            apart=apart,
         )
 
     def _candidate(self, statement: Statement, name: str, ordinal: int) -> Candidate:

@@ -88,7 +88,10 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
             _take(piece, statements, people, before)
         if utterance.part is not None:
             people = people_in(utterance.part) or people
-        before = None if utterance.asks else utterance
+        names_a_topic = utterance.parsed is not None and not main_clauses(
+            utterance.parsed
+        )  # "That job thing? Forget it."
+        before = utterance if names_a_topic or not utterance.asks else None
     statements = with_request(statements, heard)
     private = any(order.intent == "private" and order.reaches_back for order in heard.orders)
     joined = _joined(statements, heard.utterances)
