@@ -109,7 +109,9 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
     if request.said_on is not None:
         return _said_then(request, items, policy, name)
     meant = _named_by(request, items, policy, name)
-    return meant if meant.surely else _named_apart(request, items, policy, name) or meant
+    wanted = _Wanted.of(request, name)
+    has_all = any(wanted.is_literally_in(items[place], name) for place in meant.surely)
+    return meant if has_all else _named_apart(request, items, policy, name) or meant
 
 
 def named_among(request: ForgetRequest, items: Sequence[Known], name: str = "") -> tuple[int, ...]:
@@ -120,12 +122,12 @@ def named_among(request: ForgetRequest, items: Sequence[Known], name: str = "") 
 
 
 def _named_apart(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str) -> Meant | None:
-    """Return what is surely meant by what a request names one by one; None where nothing is."""
+    """Return what is surely meant by what a request names one by one; None where nothing is by one of them."""
     each = [
         _named_by(request.model_copy(update={"what": what, "apart": ()}), items, policy, name) for what in request.apart
     ]
     surely = sorted({place for meant in each for place in meant.surely})
-    return Meant(surely=tuple(surely)) if surely else None
+    return Meant(surely=tuple(surely)) if surely and all(meant.surely for meant in each) else None
 
 
 def _named_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, name: str) -> Meant:

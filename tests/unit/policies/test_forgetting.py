@@ -83,6 +83,16 @@ def test_of_two_facts_in_one_memory_the_other_stays() -> None:
     assert left_of(both, wish("my salary"), POLICY, "Maya") == "Maya said that their rent is 1350."
 
 
+def test_of_things_named_one_by_one_each_is_meant_where_nothing_has_all_their_words() -> None:
+    facts = [known("Maya is 71.", age=0.9), known("Maya goes to St Marys school."), known("Maya swims.")]
+    both = wish("my age and my school").model_copy(update={"apart": ("my age", "my school")})
+    assert meant_by(both, facts, POLICY, "Maya").surely == (0, 1)
+
+
+def test_a_title_ends_no_piece() -> None:
+    assert len(pieces_of("Maya sees a therapist, Dr. Pollard, Mondays at 4.")) == 1
+
+
 def test_what_leans_on_what_is_forgotten_goes_with_it() -> None:
     pieces = (known("Maya's ex is called Malin."), known("She took the sofa."), known("Maya has a cat."))
     all_three = Known(memory(summary="Maya's ex is called Malin and she took the sofa."), 0.4, {}, pieces)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.language.intents import LANGUAGES, table
-from policies.language.orders import orders_of
+from policies.language.orders import only_opens, orders_of
 from schema.turn import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
 
@@ -55,6 +55,11 @@ def test_what_has_the_looks_of_one_order_is_none_of_another() -> None:
 )
 def test_an_order_ends_where_another_is_joined_to_it(text: str, orders: list[tuple[str, str]]) -> None:
     assert [(order.intent, order.object_text) for order in orders_of(text)] == orders
+
+
+@pytest.mark.parametrize(("text", "opens"), [("ugh can you", True), ("Please", True), ("that job thing", False)])
+def test_words_that_only_open_an_order_name_nothing(text: str, opens: bool) -> None:
+    assert only_opens(text, "en") is opens
 
 
 def test_every_intent_has_examples_in_every_language() -> None:
