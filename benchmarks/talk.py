@@ -21,12 +21,11 @@ _NEAREST: Final = 2
 
 @dataclass(frozen=True)
 class TalkPair:
-    """What somebody told before, what they say later in talk, and whether that ends it."""
+    """What somebody told before, and what they say later in talk."""
 
     author: str
     earlier: str
     later: str
-    ends: bool
     user: str
 
 
@@ -57,16 +56,16 @@ def _of_user(
         ends, left_open = set(message.get("ends", ())), set(message.get("perhaps", ()))
         near = np.argsort(-known_vectors @ _embedded([whole], embedder)[0])[:_NEAREST].tolist()
         for index in sorted({*near, *ends} - left_open):
-            yield TalkPair(author, known[index], whole, index in ends, user)
+            yield TalkPair(author, known[index], whole, user)
         vectors = _embedded(sentences, embedder)
         if told:
             cosines = vectors @ told_vectors.T
             mine, other = np.unravel_index(int(cosines.argmax()), cosines.shape)
-            yield TalkPair(author, told[other], sentences[mine], False, user)
+            yield TalkPair(author, told[other], sentences[mine], user)
         cosines = vectors @ known_vectors.T
         mine, index = np.unravel_index(int(cosines.argmax()), cosines.shape)
         if not {int(index)} & (ends | left_open):
-            yield TalkPair(author, known[index], sentences[mine], False, user)
+            yield TalkPair(author, known[index], sentences[mine], user)
         told += sentences
         told_vectors = np.concatenate([told_vectors, vectors])
 
