@@ -57,7 +57,10 @@ def test_an_order_ends_where_another_is_joined_to_it(text: str, orders: list[tup
     assert [(order.intent, order.object_text) for order in orders_of(text)] == orders
 
 
-@pytest.mark.parametrize(("text", "opens"), [("ugh can you", True), ("Please", True), ("that job thing", False)])
+@pytest.mark.parametrize(
+    ("text", "opens"),
+    [("ugh can you", True), ("Come to think of it", True), ("Please", True), ("that job thing", False)],
+)
 def test_words_that_only_open_an_order_name_nothing(text: str, opens: bool) -> None:
     assert only_opens(text, "en") is opens
 
