@@ -112,6 +112,8 @@ def _looks_by_verb(parsed: Parsed, index: int, verb: int) -> Looks | None:
     tokens = parsed.tokens
     if _is_past_perfect(parsed, verb):
         return Looks.BACK
+    if _is_put_to(parsed, index, verb):
+        return Looks.AHEAD
     if tokens[verb].lower not in _ARRANGED or _moved_oneself(parsed, verb):
         return None
     attached = tokens[index].head
@@ -120,6 +122,20 @@ def _looks_by_verb(parsed: Parsed, index: int, verb: int) -> Looks | None:
     if tokens[attached].lower in ("to", "until", "till", "from", "for") or tokens[attached].head != verb or later:
         return Looks.AHEAD
     return None if tokens[verb].lower in _SHIFTS else Looks.EITHER
+
+
+def _is_put_to(parsed: Parsed, index: int, verb: int) -> bool:
+    """Return whether a thing is put to a day, whatever the verb: "they bumped my surgery to June 2nd", "the exam
+    slipped to May". What reaches from one day to another, or up to one, is not."""
+    tokens = parsed.tokens
+    lead = [token.lower for token in tokens[verb + 1 : index]]
+    while lead and (lead[-1] in ("the", "of") or lead[-1][0].isdigit()):
+        lead.pop()
+    if lead[-1:] != ["to"] or {"from", "up"} & set(lead):
+        return False
+    subject = clause_of(parsed, verb).subject
+    takes = any(tokens[child].dep in ("dobj", "nsubjpass") for child in parsed.children(verb))
+    return takes or (subject is not None and tokens[subject].tag in ("NN", "NNS"))
 
 
 def _is_past_perfect(parsed: Parsed, verb: int) -> bool:

@@ -127,11 +127,12 @@ FORMS: Final = (
         "from_day",
         rf"(?:{_N} (?:(?!(?:month|year)s? \w+ (?:this |next )?{DAY}){_UNITS} (?:from|on|after) (?:this |next )?"
         rf"(?P<anchor>today|now|tomorrow|{DAY})|(?P<unit_>weeks?|fortnights?) (?P<anchor_>today|tomorrow))|"
-        rf"(?P<short>{DAY}) (?P<unit2>week|fortnight))\b(?!s| of\b|end)",
+        rf"(?P<short>today|tomorrow|{DAY}) (?P<unit2>week|fortnight))\b(?!s| of\b|end)",
         "a week from today",
         "two weeks on Thursday",
         "a fortnight tomorrow",
         "Saturday week",
+        "tomorrow fortnight",
     ),
     _form(
         "ago",

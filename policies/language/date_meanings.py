@@ -301,20 +301,19 @@ def _within(mention: DateMention) -> Span | None:
 
 
 def _from_day(mention: DateMention) -> Span | None:
-    """Read "a week from today", "ten days after tomorrow", "a week on Thursday", "three weeks today", "Saturday week".
-
-    What has been so "three weeks today" began then.
-    """
+    """Read "a week from today", "three weeks today", "Saturday week"; what has been so "three weeks today" began then."""
     if mention["short"]:
-        target, weeks = weekday_number(mention["short"]), 2 if mention["unit2"].startswith("fortnight") else 1
-        return of_day(mention.today + timedelta(days=(target - mention.today.weekday()) % 7 or 7, weeks=weeks))
-    anchor = mention["anchor"]
+        days = 14 if mention["unit2"].startswith("fortnight") else 7
+        return of_day(_day_to_come(mention["short"], mention.today) + timedelta(days))
     if mention["anchor_"] == "today" and _HAS_LASTED.search(mention.text, 0, mention.match.start()):
         return None
-    if anchor in ("today", "now", "tomorrow"):
-        return _counted(mention, 1, mention.today + timedelta(days=anchor == "tomorrow"))
-    target = weekday_number(anchor)
-    return _counted(mention, 1, mention.today + timedelta(days=(target - mention.today.weekday()) % 7 or 7))
+    return _counted(mention, 1, _day_to_come(mention["anchor"], mention.today))
+
+
+def _day_to_come(name: str, today: date) -> date:
+    if name in ("today", "now", "tomorrow"):
+        return today + timedelta(days=name == "tomorrow")
+    return today + timedelta(days=(weekday_number(name) - today.weekday()) % 7 or 7)
 
 
 def _off_before(mention: DateMention) -> Span | None:
