@@ -26,6 +26,8 @@ _DATE: Final = re.compile(rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.titl
 """A resolved date, as summaries have it: "26 September 2026"."""
 _BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
 """A resolved day that stands beside the words: "on Friday [9 October 2026]"."""
+_SPOKEN_DAY: Final = re.compile(r"(?:the )?\d{1,2}(?:st|nd|rd|th) \[\Z", re.IGNORECASE)
+"""A day as it was said, before the date that stands beside it: "on the 24th [24 November 2026]"."""
 _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
 """A day of a month by itself: "26th"."""
 _FILLERS: Final = words(
@@ -108,7 +110,7 @@ def _with_value(summary: str, value: str) -> str | None:
         days = list(_DATE.finditer(summary))
         day = _ORDINAL.match(value)
         if day and len(days) == 1 and (value != day[1] or len(numbers) == 2):
-            return _put(summary, days[0].span("day"), day[1])
+            return _with_day(summary, days[0], day[1])
         alike = [m for m in numbers if (":" in m[0]) == (":" in value) and not any(_within(m, d) for d in days)]
         alike = sorted(alike, key=lambda m: -_likeness(m[0], value))
         sure = len(alike) == 1 or (
@@ -123,6 +125,14 @@ def _with_value(summary: str, value: str) -> str | None:
     if nearest is None or _likeness(nearest[0].lower(), value.lower()) < _ALIKE:
         return None
     return _put(summary, nearest.span(), value.title() if nearest[0][0].isupper() else value)
+
+
+def _with_day(summary: str, of: re.Match[str], day: str) -> str | None:
+    """Return what was told with another day in a date, also in place of the words that it stands beside."""
+    spoken = _SPOKEN_DAY.search(summary, 0, of.start())
+    if spoken is None or summary[of.end() : of.end() + 1] != "]":
+        return _put(summary, of.span("day"), day)
+    return _put(summary, (spoken.start(), of.end() + 1), f"{day}{of[0][len(of['day']) :]}")
 
 
 def _values(text: str) -> list[str]:

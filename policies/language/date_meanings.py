@@ -301,7 +301,7 @@ def _within(mention: DateMention) -> Span | None:
 
 
 def _from_day(mention: DateMention) -> Span | None:
-    """Read "a week from today", "three weeks today", "Saturday week"; what has been so "three weeks today" began then."""
+    """Read "a week from today", "Saturday week", "three weeks today", when what has been so for three weeks began."""
     if mention["short"]:
         days = 14 if mention["unit2"].startswith("fortnight") else 7
         return of_day(_day_to_come(mention["short"], mention.today) + timedelta(days))

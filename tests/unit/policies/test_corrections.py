@@ -18,6 +18,7 @@ from policies.language.corrections import announces, corrected, is_correction, i
         ("Bo's teacher is Ms Brand.", "*brandt", "Bo's teacher is Ms Brandt."),
         ("Ann is Bo's sister.", "cousin, sorry", "Ann is Bo's cousin."),
         ("Leo marries on 26 September 2026.", "no wait, the 19th", "Leo marries on 19 September 2026."),
+        ("Bo flies on the 24th [24 November 2026].", "*27th, typo", "Bo flies on 27 November 2026."),
         ("Bo moved to Olso.", "no Oslo", "Bo moved to Oslo."),
         ("Bo plays on Friday.", "no tuesday", "Bo plays on tuesday."),
         (
