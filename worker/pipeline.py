@@ -186,7 +186,8 @@ def _fresh(
     """Return those of the turns that were neither processed nor erased; and those that come after an erasure and were
     said before it."""
     for arrived in received:
-        if before.processed.get(arrived.turn.turn_id, arrived.digest) != arrived.digest:
+        known = before.processed.get(arrived.turn.turn_id)
+        if known is not None and not arrived.turn.is_known_by(known):
             raise ConflictingTurn(arrived.turn.turn_id)
     erased = before.tombstones
     tolerance = timedelta(seconds=context.settings.clock_tolerance_seconds)

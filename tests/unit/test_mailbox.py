@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+from redis import Redis
 
 from schema import Message, Subject, Turn
 from schema.errors import ConflictingTurn, LeaseLost
@@ -68,7 +70,7 @@ def test_a_turn_comes_out_as_it_went_in(mailbox: Mailbox) -> None:
     assert batch is not None
     [parked] = batch.turns
     assert Turn.model_validate_json(parked.body) == said
-    assert parked.digest == said.digest()
+    assert parked.digest == said.dated_digest()
 
 
 def test_the_same_turn_is_parked_once(mailbox: Mailbox) -> None:
@@ -114,6 +116,47 @@ def test_a_turn_sent_again_is_the_same_though_another_moment_was_noted_of_it(mai
     assert mailbox.append(second, look_after=5).appended is Appended.DONE
     with pytest.raises(ConflictingTurn):
         mailbox.append(other, look_after=5)
+
+
+def test_a_turn_lies_where_earlier_revisions_look_under_the_digest_by_which_they_know_it(
+    mailbox: Mailbox, redis: Redis
+) -> None:
+    """While an update rolls, a worker of either revision is handed what a producer of the other one parked. Those of
+    before take a turn for another one where the digest of the whole of it is not the one that lies there."""
+    said = turn("t")
+    dated = hashlib.sha256(said.canonical_json().encode()).hexdigest()
+    mailbox.append(said, look_after=5)
+    batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
+    assert batch is not None
+    assert [parked.digest for parked in batch.turns] == [dated]
+    mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
+    assert redis.hgetall(key_of(ANNA, "done")) == {b"t": dated.encode()}
+
+
+def test_a_turn_that_an_earlier_revision_parked_is_the_same_when_it_is_delivered_again(
+    mailbox: Mailbox, redis: Redis
+) -> None:
+    said, other = turn("t"), turn("t", "I live in Berlin")
+    mailbox.append(said, look_after=5)
+    redis.delete(key_of(ANNA, "contents"))
+    assert mailbox.append(said, look_after=5).appended is Appended.PENDING
+    with pytest.raises(ConflictingTurn):
+        mailbox.append(other, look_after=5)
+    batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
+    assert batch is not None
+    mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
+    assert mailbox.append(said, look_after=5).appended is Appended.DONE
+    with pytest.raises(ConflictingTurn):
+        mailbox.append(other, look_after=5)
+
+
+def test_nothing_of_a_mailbox_that_was_emptied_stays_for_good_but_its_fence(mailbox: Mailbox, redis: Redis) -> None:
+    mailbox.append(turn("t"), look_after=5)
+    batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
+    assert batch is not None
+    mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
+    known = {part: redis.ttl(key_of(ANNA, part)) for part in ("done", "contents")}
+    assert all(0 < seconds <= 3600 for seconds in known.values())
 
 
 def test_a_held_mailbox_is_not_given_to_a_second_worker(mailbox: Mailbox) -> None:

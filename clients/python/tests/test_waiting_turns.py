@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
@@ -162,6 +164,20 @@ def test_when_it_was_said_tells_no_turn_from_another(spool: Spool) -> None:
     assert put(spool, first) is Accepted.SPOOLED
     assert [put(spool, turn) for turn in again] == [Accepted.KNOWN] * 2
     assert [turn.body for turn in spool.oldest(10)] == [first.body]
+
+
+def test_a_turn_that_a_version_of_before_spooled_is_the_same_and_another_one_is_not(spool: Spool) -> None:
+    """It counted when a turn was said, where that was given."""
+    at = datetime(2026, 11, 2, 8, tzinfo=UTC)
+    first, other = (
+        turn_of("ada", [{"role": "user", "content": text}], turn_id="1", occurred_at=at) for text in ("Hi.", "Ho.")
+    )
+    put(spool, replace(first, digest=hashlib.sha256(first.body).hexdigest()))
+    for _ in range(2):
+        assert put(spool, first) is Accepted.KNOWN
+        with pytest.raises(ConflictingTurn):
+            put(spool, other)
+        spool.sent(spool.oldest(10))
 
 
 def test_it_is_bounded_in_turns_and_bytes_and_says_so(tmp_path: Path) -> None:
