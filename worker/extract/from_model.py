@@ -339,7 +339,7 @@ def _is_of(order: Order, evidence: str, own_text: str) -> bool:
 
 
 def _has_word(text: str, word: str) -> bool:
-    """Return whether a word or words stand in a text, and no part of longer ones: "Li" in "Li's flat", not in "Lisbon"."""
+    """Return whether a word, or several, stand in a text and are no part of longer ones: "Li" does in "Li's flat"."""
     return re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", text.casefold()) is not None
 
 
