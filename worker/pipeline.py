@@ -196,7 +196,8 @@ def _fresh(
         turn = arrived.turn
         if turn.turn_id in before.processed or any(tombstone.covers(turn, arrived.arrived_at) for tombstone in erased):
             continue
-        (too_late if any(tombstone.refuses(turn, tolerance) for tombstone in erased) else fresh).append(arrived)
+        was_said_before = any(tombstone.refuses(turn, arrived.arrived_at, tolerance) for tombstone in erased)
+        (too_late if was_said_before else fresh).append(arrived)
     return fresh, too_late
 
 
