@@ -26,6 +26,7 @@ from schema.turn import TurnSource
 
 _AGENT: Final[TurnSource] = "agent"
 _SAID_THEMSELF: Final = "the user said it themself: remember what changed, and it waits for them to decide"
+_COUNTS_FOR: Final = "the user said it themself: an agent may have it count for more, and not for less"
 _FOR_THEM: Final = "the user said it themself: whether it is told, and to whom, is for them to say"
 Verb = Literal["pin", "unpin", "archive", "restore", "suppress", "unsuppress"]
 _Change = Callable[[Memory, Draft], None]
@@ -46,6 +47,11 @@ class Edit:
     confidence: float | None = None
     visibility: Visibility | None = None
     """`individual` makes it the own of the agent who edits."""
+
+    def lessens(self, memory: Memory) -> bool:
+        """Return whether the memory would count for less than it does, and so be told less and forgotten sooner."""
+        given = ((self.importance, memory.importance), (self.confidence, memory.confidence))
+        return any(new is not None and new < old for new, old in given)
 
     def fields(self) -> dict[str, Any]:
         """Return the fields that are given, by their names."""
@@ -78,7 +84,7 @@ def edit(
         NotFound, NotAMember, NotAllowed: see `writable_memory`; so may what it would be seen as not be written.
         VersionMismatch: it is at another version.
         NotPossible: it is provisional, or an agent would change the words of somebody who is trusted more, hide them or
-            show them to others, or contradict them.
+            show them to others, have them count for less, or contradict them.
         NotKept: the new summary is a secret, planted, or on a blocked topic, or so is a tag or the category.
         pydantic.ValidationError: a value cannot be what its field says.
         ConcurrentChange: others kept changing it.
@@ -99,6 +105,8 @@ def edit(
     def change(memory: Memory, draft: Draft) -> None:
         if wanted.confidence == 0.0 or wanted.visibility not in (None, memory.visibility):
             _require_authority(principal, memory, _FOR_THEM)
+        if wanted.lessens(memory):
+            _require_authority(principal, memory, _COUNTS_FOR)
         if "summary" in fields and _is_agent(principal):
             _require_authority(principal, memory, _SAID_THEMSELF)
             fields["source"] = _AGENT

@@ -76,7 +76,7 @@ def take_over(
     rows: list[_Row] = []
     for number, row in enumerate(_rows_of(text), 1):
         try:
-            rows.append(_read(number, row, tenant_id, user_id, now))
+            rows.append(_read(number, row, tenant_id, user_id, now, context.settings.max_ahead_seconds))
         except ValidationError as error:
             bad.append((number, f"{_named(number, row)}: {wrong_fields(error)}"))
         except NotMem0 as error:
@@ -126,7 +126,7 @@ def _lines_of(text: str) -> Iterator[Any]:
             raise NotMem0(f"line {number} is no JSON") from None
 
 
-def _read(number: int, row: Any, tenant_id: str, user_id: str | None, now: datetime) -> _Row:
+def _read(number: int, row: Any, tenant_id: str, user_id: str | None, now: datetime, max_ahead_seconds: float) -> _Row:
     if not isinstance(row, dict):
         raise NotMem0("is no object")
     text = row.get("memory")
@@ -145,7 +145,7 @@ def _read(number: int, row: Any, tenant_id: str, user_id: str | None, now: datet
     metadata = row.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise NotMem0("metadata: is no object")
-    created = _moment(row, "created_at")
+    created = _written_at(row, "created_at", now, max_ahead_seconds)
     is_procedure = metadata.get("memory_type") == "procedural_memory"
     statement = Statement(
         " ".join(text.split()),
@@ -156,7 +156,7 @@ def _read(number: int, row: Any, tenant_id: str, user_id: str | None, now: datet
         id=_id_of(row),
     )
     subject = Subject(tenant_id=tenant_id, subject_id=whose)
-    return _Row(number, row, subject, statement, _updated(row) or created or now)
+    return _Row(number, row, subject, statement, _updated(row, now, max_ahead_seconds) or created or now)
 
 
 def _id_of(row: Mapping[str, Any]) -> uuid.UUID:
@@ -168,9 +168,9 @@ def _id_of(row: Mapping[str, Any]) -> uuid.UUID:
     return uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(["mem0", *versions]))
 
 
-def _updated(row: Mapping[str, Any]) -> datetime | None:
+def _updated(row: Mapping[str, Any], now: datetime, max_ahead_seconds: float) -> datetime | None:
     try:
-        return _moment(row, "updated_at")
+        return _written_at(row, "updated_at", now, max_ahead_seconds)
     except NotMem0:
         return None
 
@@ -184,6 +184,21 @@ def _tags(row: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[str, ...
             raise NotMem0(f"{name}: should be a list of texts")
         tags += given
     return tuple(dict.fromkeys(tags))[:_MOST_TAGS]
+
+
+def _written_at(row: Mapping[str, Any], name: str, now: datetime, max_ahead_seconds: float) -> datetime | None:
+    """Return when mem0 says that it wrote a row.
+
+    Raises:
+        NotMem0: it is no moment, or lies as far ahead as no turn may.
+    """
+    moment = _moment(row, name)
+    if moment is not None and (moment - now).total_seconds() > max_ahead_seconds:
+        raise NotMem0(
+            f"{name}: {moment.isoformat()} lies further ahead than AFTERTURN_MAX_AHEAD_SECONDS ({max_ahead_seconds:g}) "
+            "lets it: it would take the place of all that was written since"
+        )
+    return moment
 
 
 def _moment(row: Mapping[str, Any], name: str) -> datetime | None:

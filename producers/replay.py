@@ -29,7 +29,7 @@ def replay(
     """
     turn = parse_turn(letter.turn if isinstance(letter.turn, dict) else {})
     catalog.revive(turn.subject, turn.turn_id)
-    mailbox.reopen(turn.subject, turn.turn_id, turn.digest())
+    mailbox.reopen(turn)
     if mailbox.append(turn, look_after).notify:
         send_turn(celery, turn)
     remove_dead_letter(redis, letter)

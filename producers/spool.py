@@ -108,7 +108,7 @@ class Spool:
             ).fetchone()
             cursor = db.execute("SELECT digest FROM turns WHERE subject = ? AND turn_id = ?", (subject, turn.turn_id))
             if (row := cursor.fetchone()) is not None:
-                if row[0] != digest:
+                if not turn.is_known_by(row[0]):
                     raise ConflictingTurn(turn.turn_id)
                 return int(turns)
             if turns + rejected >= self._max_turns or used + rejected_bytes + size > self._max_bytes:

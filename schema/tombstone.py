@@ -31,10 +31,10 @@ class Tombstone:
         sender's clock says, or it is the very turn."""
         return self._is_of(turn) and (self.scope is Scope.TURN or arrived_at <= self.at)
 
-    def refuses(self, turn: Turn, tolerance: timedelta) -> bool:
-        """Return whether a turn that came later was said before it, longer than clocks differ: it lay in a spool or in
-        another's queue meanwhile."""
-        return self._is_of(turn) and turn.occurred_at < self.at - tolerance
+    def refuses(self, turn: Turn, arrived_at: datetime, tolerance: timedelta) -> bool:
+        """Return whether a turn that came later was said before it, by its sender's clock, and came longer after that
+        than clocks differ: it lay in a spool or in another's queue meanwhile."""
+        return self._is_of(turn) and turn.occurred_at < self.at and arrived_at - turn.occurred_at > tolerance
 
     def _is_of(self, turn: Turn) -> bool:
         match self.scope:

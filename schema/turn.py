@@ -224,6 +224,15 @@ class Turn(Value):
         timeless = self.model_dump_json(exclude_none=True, exclude={"occurred_at"})
         return hashlib.sha256(timeless.encode()).hexdigest()
 
+    def dated_digest(self) -> str:
+        """Return the SHA-256 of the whole canonical JSON. Earlier revisions tell turns apart by it: what they wrote is
+        known by it, and what they read is written with it."""
+        return hashlib.sha256(self.canonical_json().encode()).hexdigest()
+
+    def is_known_by(self, digest: str) -> bool:
+        """Return whether a digest that was written down, by this revision or an earlier one, is of this turn."""
+        return digest == self.digest() or digest == self.dated_digest()
+
     def text_of(self, role: Role) -> str:
         """Return all that one role said in the turn, a line a message."""
         return "\n".join(message.content for message in self.messages if message.role == role)

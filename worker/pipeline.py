@@ -186,7 +186,8 @@ def _fresh(
     """Return those of the turns that were neither processed nor erased; and those that come after an erasure and were
     said before it."""
     for arrived in received:
-        if before.processed.get(arrived.turn.turn_id, arrived.digest) != arrived.digest:
+        known = before.processed.get(arrived.turn.turn_id)
+        if known is not None and not arrived.turn.is_known_by(known):
             raise ConflictingTurn(arrived.turn.turn_id)
     erased = before.tombstones
     tolerance = timedelta(seconds=context.settings.clock_tolerance_seconds)
@@ -195,7 +196,8 @@ def _fresh(
         turn = arrived.turn
         if turn.turn_id in before.processed or any(tombstone.covers(turn, arrived.arrived_at) for tombstone in erased):
             continue
-        (too_late if any(tombstone.refuses(turn, tolerance) for tombstone in erased) else fresh).append(arrived)
+        was_said_before = any(tombstone.refuses(turn, arrived.arrived_at, tolerance) for tombstone in erased)
+        (too_late if was_said_before else fresh).append(arrived)
     return fresh, too_late
 
 

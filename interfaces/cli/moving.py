@@ -178,7 +178,7 @@ def _import_from_mem0(file: Path, user: str | None, tenant: str, *, as_json: boo
 
 def _show(taken: TakenOver) -> None:
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(taken.outcomes.items()))
-    console.print(f"imported from mem0: {outcomes or 'nothing'}")
+    console.print(f"imported from mem0: {outcomes or 'nothing'}, {len(taken.bad)} not taken")
     for name, count in sorted(taken.left_out.items()):
         console.print(f"  {name} was left out of {count} rows: nothing here is meant by it")
     for row in taken.bad:

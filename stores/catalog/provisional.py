@@ -67,7 +67,7 @@ def require_undecided(connection: Connection, changes: Changes) -> None:
         raise AlreadyDecided
     for row in connection.execute(_ERASED, subject_parameters(changes.subject)):
         erased = Tombstone(Scope(row.scope), row.key, row.at)
-        if erased.covers(turn, changes.at) or erased.refuses(turn, tolerance):
+        if erased.covers(turn, changes.at) or erased.refuses(turn, changes.at, tolerance):
             raise AlreadyDecided
     turns = subject_parameters(changes.subject) | {"turns": [turn.turn_id]}
     if changes.created and connection.execute(NOTED_IN_TURNS, turns).first() is not None:

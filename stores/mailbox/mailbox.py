@@ -188,11 +188,13 @@ class Mailbox:
             "append",
             turn.subject,
             turn.turn_id,
-            turn.digest(),
+            turn.dated_digest(),
             turn.canonical_json(),
             _us(look_after),
             quota.user,
             quota.tenant,
+            turn.digest(),
+            _FENCE_SECONDS,
         )
         if appended in (b"user", b"tenant"):
             raise quota.exceeded(appended.decode(), notify / 1000)
@@ -294,9 +296,9 @@ class Mailbox:
         if not self._run("drop", lease.subject, lease.token, _DONE_SECONDS, *turn_ids):
             raise LeaseLost
 
-    def reopen(self, subject: Subject, turn_id: str, digest: str) -> None:
+    def reopen(self, turn: Turn) -> None:
         """Forget that a turn with this content was lately processed, so that it may be appended again."""
-        self._run("reopen", subject, turn_id, digest)
+        self._run("reopen", turn.subject, turn.turn_id, turn.dated_digest(), turn.digest())
 
     def due(self, limit: int, look_again_after: float) -> list[Subject]:
         """Return up to `limit` subjects with turns that nobody has taken in time, longest due first.

@@ -154,16 +154,35 @@ def test_an_agent_does_not_change_the_users_own_words(worker: Worker, memory: Me
 
 @pytest.mark.parametrize(
     "wanted",
-    [Edit(confidence=0.0), Edit(visibility=Visibility.INDIVIDUAL), Edit(visibility=Visibility.PUBLIC)],
+    [
+        Edit(confidence=0.0),
+        Edit(confidence=0.01),
+        Edit(importance=0.0),
+        Edit(importance=0.01, tags=("home",)),
+        Edit(visibility=Visibility.INDIVIDUAL),
+        Edit(visibility=Visibility.PUBLIC),
+    ],
     ids=str,
 )
-def test_an_agent_neither_hides_nor_shows_around_what_the_user_said(
+def test_an_agent_neither_hides_nor_shows_around_nor_lessens_what_the_user_said(
     worker: Worker, memory: Memory, wanted: Edit
 ) -> None:
     coach = of(memory.subject_id, "coach", WRITER)
     with pytest.raises(NotPossible, match="said it themself"):
         edit(coach, memory.subject, memory.id, wanted, worker.context, now=NOW)
     assert worker.known(memory.subject) == [memory]
+
+
+def test_who_is_no_agent_and_an_agent_of_its_own_words_may_have_them_count_for_less(
+    worker: Worker, memory: Memory
+) -> None:
+    whose, coach = memory.subject, of(memory.subject_id, "coach", WRITER)
+    own = remember(coach, whose, Statement("The user loves sailing."), worker.context, now=NOW).memory
+    assert own is not None
+    less = Edit(importance=0.0, confidence=0.01)
+    for principal, one in ((coach, own), (None, memory)):
+        edited = edit(principal, whose, one.id, less, worker.context, now=NOW)
+        assert (edited.importance, edited.confidence) == (0.0, 0.01)
 
 
 @pytest.mark.parametrize("verb", ["pin", "unpin", "archive", "restore", "suppress", "unsuppress"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -16,6 +17,7 @@ from memory.erasure.subjects import erase_subject, finish_erasures
 from producers.spool import Spool
 from schema import Turn
 from stores.dead_letters import read_dead_letters
+from stores.mailbox import Mailbox
 from stores.queue import INGEST_QUEUE, PUT_DOCUMENT, send_dead_letter, send_turn
 from stores.queued_turns import count_messages, find_messages
 from tests.contract.pipeline import Worker, on_every_store
@@ -64,6 +66,42 @@ def test_what_is_said_while_an_erasure_is_under_way_is_remembered_whatever_its_s
     assert "walnuts" not in worker.everywhere(whose)
     monkeypatch.undo()
     erase_subject(whose, worker.context, by="dora", now=datetime.now(UTC))
+
+
+@pytest.mark.parametrize(
+    ("said_before", "waited", "outcome"),
+    [
+        pytest.param(timedelta(minutes=1), timedelta(hours=1), "refused", id="just before, and spooled for an hour"),
+        pytest.param(timedelta(hours=2), timedelta(0), "refused", id="long before, and just sent"),
+        pytest.param(timedelta(minutes=-1), timedelta(hours=1), "kept", id="after, and spooled for an hour"),
+        pytest.param(timedelta(minutes=4), timedelta(0), "kept", id="after, by a clock that is late"),
+    ],
+)
+def test_what_lay_in_a_spool_over_an_erasure_is_refused_if_it_was_said_before_and_told_in_the_ledger(
+    worker: Worker, anna: str, said_before: timedelta, waited: timedelta, outcome: str
+) -> None:
+    """`waited` is how long after the erasure it comes."""
+    whose, now = subject(anna), datetime.now(UTC)
+    erased_at = now - waited
+    context = replace(worker.context, mailbox=cast(Mailbox, At(worker.context.mailbox, erased_at)))
+    erase_subject(whose, context, by="dora", now=erased_at)
+    worker.hear(anna, "I live in Lisbon", occurred_at=(erased_at - said_before).isoformat())
+    assert worker.outcomes(whose) == {f"{anna}-0": outcome}
+    assert len(worker.known(whose)) == (outcome == "kept")
+    erase_subject(whose, worker.context, by="dora", now=datetime.now(UTC))
+
+
+class At:
+    """A mailbox that tells another time."""
+
+    def __init__(self, mailbox: Mailbox, at: datetime) -> None:
+        self._mailbox, self._at = mailbox, at
+
+    def now(self) -> datetime:
+        return self._at
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._mailbox, name)
 
 
 class Killed(BaseException):

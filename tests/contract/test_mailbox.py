@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from tests.unit import test_mailbox, test_mailbox_batching, test_mailbox_slots
+from tests.unit import test_mailbox, test_mailbox_batching, test_mailbox_known_turns, test_mailbox_slots
 from tests.unit.test_mailbox import *  # noqa: F403
 from tests.unit.test_mailbox_batching import *  # noqa: F403
+from tests.unit.test_mailbox_known_turns import *  # noqa: F403
 from tests.unit.test_mailbox_slots import *  # noqa: F403
 
 
@@ -21,7 +22,7 @@ def real_redis(broker_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Red
         client.flushdb()
         return client
 
-    for module in (test_mailbox, test_mailbox_slots, test_mailbox_batching):
+    for module in (test_mailbox, test_mailbox_known_turns, test_mailbox_slots, test_mailbox_batching):
         monkeypatch.setattr(module, "fake", empty)
     yield empty()
     client.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -62,6 +62,30 @@ def test_each_row_is_decided_on_and_a_second_time_nothing_is_doubled(worker: Wor
     assert [(fact.entity, fact.object) for fact in memory.facts] == [("user", "peanuts")]
     [of_nora] = worker.known(Subject(tenant_id="acme", subject_id="nora"))
     assert [(fact.object, fact.attribute) for fact in of_nora.facts] == [("Porto", "home_city")]
+
+
+def test_what_was_written_further_ahead_than_a_turn_may_be_said_is_named_and_takes_no_place(worker: Worker) -> None:
+    now = datetime(2026, 11, 2, tzinfo=UTC)
+    soon, far = (now + timedelta(seconds=worker.context.settings.max_ahead_seconds + seconds) for seconds in (-60, 60))
+    rows = [
+        {"id": "a", "memory": "Lives in Oslo", "user_id": "vera", "created_at": far.isoformat()},
+        {"id": "b", "memory": "Lives in Rome", "user_id": "vera", "created_at": "2099-01-01T00:00:00"},
+        {
+            "id": "c",
+            "memory": "Lives in Porto",
+            "user_id": "vera",
+            "created_at": "2025-03-01",
+            "updated_at": "2099-01-01",
+        },
+        {"id": "d", "memory": "Lives in Berlin", "user_id": "vera", "created_at": "2025-04-01T00:00:00"},
+        {"id": "e", "memory": "Plays chess", "user_id": "vera", "created_at": soon.isoformat()},
+    ]
+    taken = take_over(json.dumps(rows), worker.context, tenant_id="acme", user_id=None, now=now)
+    assert [row.partition(": ")[0] for row in taken.bad] == ["row 1 (id a)", "row 2 (id b)"]
+    assert all("AFTERTURN_MAX_AHEAD_SECONDS" in row for row in taken.bad)
+    assert taken.outcomes == {"created": 3}
+    known = {memory.summary for memory in worker.known(Subject(tenant_id="acme", subject_id="vera"))}
+    assert known == {"Lives in Berlin", "Plays chess"}
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])

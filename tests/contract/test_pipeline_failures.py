@@ -308,6 +308,27 @@ def test_more_turns_than_a_batch_holds_are_all_processed_in_order(worker: Worker
     assert "Dublin" in only(worker.known(whose)).summary
 
 
+@pytest.mark.parametrize(
+    ("written", "said_at"),
+    [
+        pytest.param(Turn.digest, "2026-11-02T08:00:00+00:00", id="as this revision writes it"),
+        pytest.param(Turn.digest, "2026-11-03T08:00:00+00:00", id="with another moment"),
+        pytest.param(Turn.dated_digest, "2026-11-02T08:00:00+00:00", id="as an earlier revision wrote it"),
+    ],
+)
+def test_a_turn_of_the_ledger_that_is_delivered_again_long_after_is_no_dead_letter(
+    worker: Worker, anna: str, written: Callable[[Turn], str], said_at: str
+) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "I live in Lisbon.")
+    worker.note_digest(whose, written(Turn.model_validate(a_turn(anna, 0, "I live in Lisbon."))))
+    before = worker.state(whose)
+    worker.context.redis.delete(key_of(whose, "done"), key_of(whose, "contents"))
+    worker.hear(anna, "I live in Lisbon.", occurred_at=said_at)
+    assert [letter for letter in worker.dead_letters() if letter["turn_id"] == f"{anna}-0"] == []
+    assert (worker.state(whose), worker.outcomes(whose)) == (before, {f"{anna}-0": Outcome.KEPT})
+
+
 def test_another_turn_under_an_id_of_the_ledger_is_a_dead_letter_long_after_the_mailbox_forgot_the_first(
     worker: Worker, anna: str
 ) -> None:

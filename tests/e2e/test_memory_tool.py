@@ -148,6 +148,37 @@ def test_what_another_agent_does_between_the_read_and_the_write_is_not_lost(
         tool.run(command)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"command": "insert", "insert_line": 1, "insert_text": "likes coffee"},
+        {"command": "delete"},
+    ],
+    ids=lambda command: str(command["command"]),
+)
+@pytest.mark.parametrize("saw", ["view", "create", "insert", "rename"])
+def test_what_another_agent_did_since_the_model_saw_a_file_is_told_before_a_line_is_counted_or_it_is_deleted(
+    client: Client, user: str, command: dict[str, Any], saw: str
+) -> None:
+    tool, other = MemoryTool(client, user), MemoryTool(client, user)
+    made = other if saw == "view" else tool
+    ask(made, "create", path="/memories/a" if saw == "rename" else NOTES, file_text="Maya likes tea\nand Bach\n")
+    if saw == "view":
+        ask(tool, "view", path=NOTES, view_range=[1, 1])
+    elif saw == "insert":
+        ask(tool, "insert", path=NOTES, insert_line=2, insert_text="and walks")
+    elif saw == "rename":
+        ask(tool, "rename", old_path="/memories/a", new_path=NOTES)
+    ask(other, "insert", path=NOTES, insert_line=0, insert_text="allergic to nuts")
+    for _ in range(2):
+        with pytest.raises(ToolFailed, match=r"since you saw it.*View it again"):
+            tool.run({**command, "path": NOTES})
+        # What is found by its words is found wherever it stands, and shows a part of the file.
+        ask(tool, "str_replace", path=NOTES, old_str="Bach", new_str="Bach")
+    ask(tool, "view", path=NOTES)
+    tool.run({**command, "path": NOTES})
+
+
 @pytest.mark.parametrize("command", ["create", "rename"])
 def test_a_file_that_another_agent_makes_meanwhile_is_not_overwritten(client: Client, user: str, command: str) -> None:
     other, between = MemoryTool(client, user), Between(client)

@@ -157,9 +157,9 @@ WORK: Final = (
     Mutation(
         "no memory of what was dropped: a late message is work again",
         "stores/mailbox/lua/append.lua",
-        "if seen then return answer(seen == digest and 'done' or 'conflict') end",
+        "if seen then return answer(is_same(turn_id, seen, digest, content) and 'done' or 'conflict') end",
         "",
-        ("tests/unit/test_mailbox.py",),
+        ("tests/unit/test_mailbox_known_turns.py",),
     ),
     Mutation(
         "no slots: a tenant's backlog fills the queue",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import cast
 
 import fakeredis
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from schema import Message, Subject, Turn
-from schema.errors import ConflictingTurn, LeaseLost
+from schema.errors import LeaseLost
 from stores.mailbox import Appended, Batch, Lease, Mailbox, key_of
 from stores.mailbox.scripts import OLDEST_TURNS, PENDING_SUBJECTS
 
@@ -68,52 +68,7 @@ def test_a_turn_comes_out_as_it_went_in(mailbox: Mailbox) -> None:
     assert batch is not None
     [parked] = batch.turns
     assert Turn.model_validate_json(parked.body) == said
-    assert parked.digest == said.digest()
-
-
-def test_the_same_turn_is_parked_once(mailbox: Mailbox) -> None:
-    assert mailbox.append(turn("t"), look_after=5).appended is Appended.ADDED
-    assert mailbox.append(turn("t"), look_after=5).appended is Appended.PENDING
-    assert taken(mailbox.acquire(ANNA, 8, LEASE_SECONDS)) == ["t"]
-
-
-def test_a_turn_that_was_lately_processed_is_not_parked_again(mailbox: Mailbox) -> None:
-    mailbox.append(turn("t"), look_after=5)
-    batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
-    assert batch is not None
-    mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
-    assert mailbox.append(turn("t"), look_after=5).appended is Appended.DONE
-
-
-def test_another_turn_under_the_same_id_is_refused_while_the_first_waits_and_after_it_was_processed(
-    mailbox: Mailbox,
-) -> None:
-    mailbox.append(turn("t"), look_after=5)
-    with pytest.raises(ConflictingTurn, match="'t'"):
-        mailbox.append(turn("t", "I live in Berlin"), look_after=5)
-    batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
-    assert batch is not None
-    mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
-    with pytest.raises(ConflictingTurn):
-        mailbox.append(turn("t", "I live in Berlin"), look_after=5)
-
-
-@pytest.mark.parametrize("text", ["I live in Lisbon", 'He wrote {"a":1,"occurred_at":"now"} to me'])
-def test_a_turn_sent_again_is_the_same_though_another_moment_was_noted_of_it(mailbox: Mailbox, text: str) -> None:
-    """Who takes in a turn that does not say when it was said stamps it by their own clock, each time that it comes."""
-    first, second = (turn("t", text).model_copy(update={"occurred_at": at}) for at in (WHEN, WHEN + timedelta(hours=1)))
-    other = turn("t", text + ".").model_copy(update={"occurred_at": second.occurred_at})
-    mailbox.append(first, look_after=5)
-    assert mailbox.append(second, look_after=5).appended is Appended.PENDING
-    with pytest.raises(ConflictingTurn):
-        mailbox.append(other, look_after=5)
-    batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
-    assert batch is not None
-    assert [Turn.model_validate_json(parked.body) for parked in batch.turns] == [first]
-    mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
-    assert mailbox.append(second, look_after=5).appended is Appended.DONE
-    with pytest.raises(ConflictingTurn):
-        mailbox.append(other, look_after=5)
+    assert parked.digest == said.dated_digest()
 
 
 def test_a_held_mailbox_is_not_given_to_a_second_worker(mailbox: Mailbox) -> None:

@@ -152,9 +152,9 @@ def test_a_reopened_turn_may_be_appended_again_and_another_content_may_not(fleet
     fleet.append(USERS[0])
     fleet.commit(held(fleet.acquire(USERS[0])))
     said = turn("t1", subject=USERS[0])
-    fleet.mailbox.reopen(USERS[0], "t1", "0" * 64)
+    fleet.mailbox.reopen(turn("t1", "I live in Berlin", subject=USERS[0]))
     assert fleet.mailbox.append(said, look_after=5).appended is Appended.DONE
-    fleet.mailbox.reopen(USERS[0], "t1", said.digest())
+    fleet.mailbox.reopen(said)
     assert fleet.mailbox.append(said, look_after=5).appended is Appended.ADDED
 
 

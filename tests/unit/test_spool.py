@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -52,6 +53,16 @@ def test_a_spool_that_may_hold_nothing_takes_nothing_and_gives_back_what_lay_the
 
 def ids(spool: Spool) -> list[str]:
     return [spooled.turn_id for spooled in spool.oldest(1000)]
+
+
+def test_a_turn_that_an_earlier_revision_spooled_is_the_same_and_another_one_is_not(spool: Spool) -> None:
+    said = turn_of("anna", 1)
+    spool.put(said, WAIT)
+    with closing(sqlite3.connect(spool.folder / "spool.sqlite3")) as db, db:
+        db.execute("UPDATE turns SET digest = ?", (hashlib.sha256(said.canonical_json().encode()).hexdigest(),))
+    assert spool.put(said, WAIT) == 1
+    with pytest.raises(ConflictingTurn):
+        spool.put(turn_of("anna", 1, "I live in Berlin."), WAIT)
 
 
 class SpoolAgainstModel(RuleBasedStateMachine):

@@ -178,7 +178,7 @@ class Reading:
             not changes and denies_more(memory.summary, shown_turn)
         ):
             return "not_the_users"
-        names_whom = memory.kind is ToldKind.INSTRUCTION or self.name.casefold() in memory.summary.casefold()
+        names_whom = memory.kind is ToldKind.INSTRUCTION or _has_word(memory.summary, self.name)
         if not names_whom and language_of(memory.summary) == ENGLISH and not _tells_of_somebody(memory.summary):
             return "no_subject"
         return ""
@@ -336,6 +336,11 @@ def _is_of(order: Order, evidence: str, own_text: str) -> bool:
         return 0 <= own_text.find(evidence) < order.start
     about, quoted = comparable(order.object_text), comparable(evidence)
     return quoted in about or (bool(about) and about in quoted) or len(stems(about) & stems(quoted)) > 1
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Return whether a word, or several, stand in a text and are no part of longer ones: "Li" does in "Li's flat"."""
+    return re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", text.casefold()) is not None
 
 
 def _tells_of_somebody(text: str) -> bool:

@@ -20,6 +20,10 @@ _LONGEST_LINE_NUMBER: Final = 999_999
 _SNIPPET_LINES: Final = 4
 _SEGMENT: Final = re.compile(r"[^/\\\x00-\x1f\x7f]+")
 _DEPTH: Final = 2
+_CHANGED: Final = (
+    "Error: somebody else changed it {when}, and nothing was overwritten. View it again, and do what still has to be "
+    "done to what is there now."
+)
 
 
 class ToolFailed(Exception):
@@ -27,17 +31,21 @@ class ToolFailed(Exception):
 
 
 class _Changed(ToolFailed):
-    """A file is not as it was read."""
+    """A file is not as it was read, or as the model knows it."""
 
 
 class MemoryTool:
     """One user's files under /memories. `run` takes the `input` of a tool_use block, and answers its result.
 
     The files are the user's: in their export, gone with their erasure, and nobody else's model reaches them.
+
+    It knows what its model has seen of them, which no command says: one of them for each conversation.
     """
 
     def __init__(self, client: Client, user_id: str) -> None:
         self._client, self._user_id = client, user_id
+        self._seen: dict[str, str] = {}
+        """Texts of files as the model knows them: as it saw them last, and changed them since."""
 
     def run(self, command: Mapping[str, Any]) -> str:
         """Do one command of the model.
@@ -68,6 +76,7 @@ class MemoryTool:
         if len(lines) > _LONGEST_LINE_NUMBER:
             raise ToolFailed(f"File {path} exceeds maximum line limit of {_LONGEST_LINE_NUMBER:,} lines.")
         first, last = _range(command.get("view_range"), len(lines))
+        self._seen[path] = _content(file)
         return f"Here's the content of {path} with line numbers:\n{_numbered(lines, first, last)}"
 
     def _listed(self, path: str) -> str:
@@ -97,6 +106,7 @@ class MemoryTool:
             self._write([_put(path, text)])
         except _Changed:
             raise ToolFailed(f"Error: File {path} already exists") from None
+        self._seen[path] = text
         return f"File created successfully at: {path}"
 
     def _str_replace(self, command: Mapping[str, Any]) -> str:
@@ -114,7 +124,7 @@ class MemoryTool:
                 "Please ensure it is unique"
             )
         changed = text.replace(old, new)
-        self._write([_put(path, changed, file)])
+        self._change(path, file, changed)
         line = text[: text.index(old)].count("\n") + 1
         lines = _lines(changed)
         around = _numbered(
@@ -125,18 +135,24 @@ class MemoryTool:
     def _insert(self, command: Mapping[str, Any]) -> str:
         path, line, added = _path(command, "path"), command.get("insert_line"), _text_of(command, "insert_text")
         file = self._existing(path)
+        self._require_known(path, file)
         lines = _lines(_content(file))
         if not isinstance(line, int) or not 0 <= line <= len(lines):
             raise ToolFailed(
                 f"Error: Invalid `insert_line` parameter: {line}. It should be within the range of lines of the file: "
                 f"[0, {len(lines)}]"
             )
-        self._write([_put(path, "\n".join([*lines[:line], *_lines(added), *lines[line:]]) + "\n", file)])
+        self._change(path, file, "\n".join([*lines[:line], *_lines(added), *lines[line:]]) + "\n")
         return f"The file {path} has been edited."
 
     def _delete(self, command: Mapping[str, Any]) -> str:
         path = _file(command, "path")
-        self._write([_put(name, None, file) for name, file in self._files_at(path).items()])
+        files = self._files_at(path)
+        for name, file in files.items():
+            self._require_known(name, file)
+        self._write([_put(name, None, file) for name, file in files.items()])
+        for name in files:
+            self._seen.pop(name, None)
         return f"Successfully deleted {path}"
 
     def _rename(self, command: Mapping[str, Any]) -> str:
@@ -150,7 +166,23 @@ class MemoryTool:
         _require_room(new, files.keys() - chosen.keys())
         moved = [_put(new + name.removeprefix(old), _content(file)) for name, file in chosen.items()]
         self._write([*moved, *(_put(name, None, file) for name, file in chosen.items())])
+        for name in self._seen.keys() & chosen.keys():
+            self._seen[new + name.removeprefix(old)] = self._seen.pop(name)
         return f"Successfully renamed {old} to {new}"
+
+    def _require_known(self, path: str, file: Item) -> None:
+        """Check that a file which the model has seen is as it knows it: a line's number is of the text that it saw.
+
+        Raises:
+            ToolFailed: it is not.
+        """
+        if self._seen.get(path, _content(file)) != _content(file):
+            raise _Changed(_CHANGED.format(when="since you saw it"))
+
+    def _change(self, path: str, file: Item, text: str) -> None:
+        self._write([_put(path, text, file)])
+        if self._seen.get(path) == _content(file):
+            self._seen[path] = text
 
     def _files_at(self, path: str) -> dict[str, Item]:
         """Return the files that a path is, or that are under it."""
@@ -184,10 +216,7 @@ class MemoryTool:
             for request in writes_of(self._user_id, puts):
                 self._client.send(request)
         except PreconditionFailed as error:
-            raise _Changed(
-                "Error: somebody else changed it at the same time, and nothing was overwritten. View it again, and do "
-                "what still has to be done to what is there now."
-            ) from error
+            raise _Changed(_CHANGED.format(when="at the same time")) from error
 
 
 def _content(file: Item) -> str:

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -19,7 +19,6 @@ from afterturn_client import (
     Accepted,
     AfterturnError,
     Conflict,
-    ConflictingTurn,
     Depth,
     Forbidden,
     Invalid,
@@ -136,32 +135,6 @@ def test_a_turn_without_an_id_or_a_moment_gets_both_once() -> None:
 
 
 # -- the spool ----------------------------------------------------------------------------------------------------
-
-
-def test_a_turn_enqueued_again_changes_nothing_before_and_after_it_was_sent(spool: Spool) -> None:
-    turn = a_turn("maya", 1)
-    assert [put(spool, turn), put(spool, a_turn("maya", 1))] == [Accepted.SPOOLED, Accepted.KNOWN]
-    spool.sent(spool.oldest(10))
-    assert put(spool, turn) is Accepted.KNOWN
-    assert spool.depth() == Depth(0, 0, 0)
-
-
-def test_another_turn_under_a_known_id_is_refused(spool: Spool) -> None:
-    put(spool, a_turn("maya", 1))
-    for _ in range(2):
-        with pytest.raises(ConflictingTurn):
-            put(spool, a_turn("maya", 1, "I have dogs."))
-        spool.sent(spool.oldest(10))
-
-
-def test_when_it_was_said_tells_no_turn_from_another(spool: Spool) -> None:
-    moments = [None, datetime(2026, 11, 2, 8, tzinfo=UTC), datetime(2026, 11, 2, 9, tzinfo=UTC)]
-    first, *again = (
-        turn_of("ada", [{"role": "user", "content": "Hi."}], turn_id="1", occurred_at=at) for at in moments
-    )
-    assert put(spool, first) is Accepted.SPOOLED
-    assert [put(spool, turn) for turn in again] == [Accepted.KNOWN] * 2
-    assert [turn.body for turn in spool.oldest(10)] == [first.body]
 
 
 def test_it_is_bounded_in_turns_and_bytes_and_says_so(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@
 --   [12] fence      the last token given; the next is greater
 --   [13] retry      stands while the subject is backing off
 --   [14] user_minute how many turns of the subject were parked since the minute began; only with a quota
+--   [15] contents   hash: turn id -> digest without when it was said, of pending and lately dropped turns. Scripts of
+--                   before know turns by the other digest alone, which therefore stays where they look
 -- ARGV, of every script; its own begin at [4]:
 --   [1] subject           the subject's key, empty where the script is about none
 --   [2] slots_per_tenant  how many subjects of a tenant may have a slot
@@ -28,6 +30,7 @@
 local pending_subjects, oldest_turns, wait_queues, pending_turns = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local over_quota, order, turns, deliveries, failures = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local done, lease, fence, retry, user_minute = KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
+local contents = KEYS[15]
 local subject, slots_per_tenant, notified_us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local DIGEST_CHARS, ARRIVAL_CHARS = 64, 16
@@ -97,6 +100,11 @@ local function give_lease(lease_ms, fence_seconds)
   return token
 end
 
+-- Whether a turn that was parked under an id is the same as another under it.
+local function is_same(turn_id, known_digest, digest, content)
+  return known_digest == digest or redis.call('HGET', contents, turn_id) == content
+end
+
 -- Take up to `limit` of the oldest turns, each as four values: id, record, deliveries, failures. A turn that was taken
 -- before and not committed may be what killed its worker or what fails: it is taken alone, so that its neighbours share
 -- neither its counts nor its end. Returns them, and how many outages there were in a row.
@@ -132,6 +140,7 @@ local function drop_turns(first, done_seconds)
   end
   if #ARGV >= first then redis.call('EXPIRE', done, done_seconds) end
   local remaining = redis.call('LLEN', order)
+  if remaining == 0 then redis.call('EXPIRE', contents, done_seconds) end
   if remaining > 0 then
     local parked = redis.call('HGET', turns, redis.call('LINDEX', order, 0))
     local arrived = string.sub(parked, DIGEST_CHARS + 1, DIGEST_CHARS + ARRIVAL_CHARS)

@@ -77,6 +77,25 @@ def test_what_a_sentence_does_not_tell_as_it_was_said_is_quoted_and_replaces_not
 
 
 @pytest.mark.parametrize(
+    ("name", "summary", "is_taken"),
+    [
+        ("Li", "A flat in Lisbon.", False),
+        ("Al", "Total rent.", False),
+        ("Li", "Li's flat in Lisbon.", True),
+        ("Anna-Maria K.", "Flat of Anna-Maria K. in Lisbon.", True),
+    ],
+)
+def test_a_user_is_named_where_their_name_stands_and_not_where_a_longer_word_has_its_letters(
+    name: str, summary: str, is_taken: bool
+) -> None:
+    text, dropped = "My total rent is for a flat in Lisbon.", list[str]()
+    extraction = ask(Scripted(answer(told(text, summary))), said(text, name=name), dropped=dropped)
+    [candidate] = candidates(extraction)
+    assert candidate.summary == (summary if is_taken else f'{name}: "{text}"')
+    assert dropped == ([] if is_taken else ["no_subject"])
+
+
+@pytest.mark.parametrize(
     "summary", ["Maya: Lisbon.", "There is a flat in Lisbon.", "Her brother Tom is in Lisbon.", "Answer briefly."]
 )
 def test_a_sentence_that_names_its_subject_stands_as_the_model_wrote_it(summary: str) -> None:
