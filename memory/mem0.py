@@ -64,7 +64,8 @@ def take_over(
 ) -> TakenOver:
     """Remember each memory of an export of mem0 (`get_all`, or its platform's export), by the same decision as what is
     stated here, in the order in which mem0 wrote them, as what is said later replaces what it contradicts. Repeatable:
-    a row that was taken is left as it is known by now. `user_id` is whose the rows are that name nobody.
+    a row that was decided on is not taken again, whatever was corrected or forgotten since. `user_id` is whose the rows
+    are that name nobody.
 
     A row that cannot be taken is named in the result, and the others are taken all the same.
 
@@ -159,11 +160,11 @@ def _read(number: int, row: Any, tenant_id: str, user_id: str | None, now: datet
     return _Row(number, row, subject, statement, _updated(row, now, max_ahead_seconds) or created or now)
 
 
-def _id_of(row: Mapping[str, Any]) -> uuid.UUID:
-    """Return the name of what a row says: another one once mem0 wrote it anew. It is not made of the
+def _id_of(row: Mapping[str, Any]) -> uuid.UUID | None:
+    """Return the name of what a row says, if it has one: another one once mem0 wrote it anew. It is not made of the
     words: it outlives them."""
     if not row.get("id"):
-        return uuid.uuid4()
+        return None
     versions = [str(row.get(name)) for name in ("id", "created_at", "updated_at")]
     return uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(["mem0", *versions]))
 

@@ -40,7 +40,7 @@ def mark_named(candidate: Candidate, vector: Vector, draft: Draft, context: Memo
     items = known_beside(memories, request, vector, draft, context)
     changes, reason = _MARKS[naming.order]
     marked = [memories[place] for place in named_among(request, items, draft.name or "")]
-    if not marked and naming.order != "unpin":
+    if not marked and not naming.tells_nothing:
         return None
     if not marked:
         payload = {"turn_id": candidate.turn_id, "code": NOTHING_NAMED, "message": _NOTHING}

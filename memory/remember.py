@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -12,7 +13,7 @@ from memory.draft import Draft
 from memory.leases import subject_lease
 from memory.publish import publish
 from memory.quotas import require_room, room_of
-from memory.resolve import resolve
+from memory.resolve import Resolution, resolve
 from memory.rights import name_of, require_writable, seen_of
 from memory.scoring import Origin, embed, score
 from memory.spending import spending
@@ -23,6 +24,7 @@ from policies.categories import normalised_category
 from policies.limits import within_rate
 from schema import Candidate, Kind, Labels, Memory, MemoryType, Principal, Subject, Visibility
 from schema.turn import TurnSource
+from stores.catalog import LedgerEntry, Outcome
 
 _WRITES_WINDOW: Final = timedelta(hours=1)
 _TYPE_OF: Final = {
@@ -57,8 +59,8 @@ class Statement:
     pinned: bool = False
     importance: float | None = None
     """Unset: by the rules, as of what comes of a turn."""
-    id: uuid.UUID = field(default_factory=uuid.uuid4)
-    """Names it where it may be stated again: what is known of it then stays as it is, whatever was said since."""
+    id: uuid.UUID | None = None
+    """Names it where it may be stated again: it is decided on once, whatever was said or forgotten since."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def remember(
     read = reading_of(candidate.summary, subject, context, now)
     candidate = candidate.model_copy(update={"facts": read.facts, "entities": read.entities})
     with memory_span("upsert_memory", count=1), subject_lease(subject, context) as lease:
-        if context.catalog.erasures.made_of(subject, [candidate.turn_id]):
+        if statement.id is not None and context.catalog.processed(subject, [candidate.turn_id]):
             return Remembered("known", None)
         draft = Draft(subject, now, context.policy.version, by=by or name_of(principal))
         draft.room = room_of(subject, context)
@@ -119,7 +121,10 @@ def remember(
         origin = Origin(None, agent_id, author_id, visibility=visibility)
         [resolution] = resolve(items, vectors, {candidate.turn_id: origin}, draft, context)
         memory = draft.current[resolution.memory_id] if resolution.memory_id else None
-        publish(draft.changes(lease.token), draft.vectors, context)
+        changes = draft.changes(lease.token)
+        if statement.id is not None and not draft.over_quota:
+            changes = replace(changes, ledger=(_decided_on(resolution, now),))
+        publish(changes, draft.vectors, context)
     require_room(draft)
     # It may have been merged into what somebody else called private: that it says more is not for the principal.
     seen = seen_of(principal, subject, context.catalog)
@@ -140,11 +145,18 @@ def _summary(subject: Subject, statement: Statement, context: MemoryContext) -> 
     return screened(statement.summary, preferences, context, labels=labels)
 
 
+def _decided_on(resolution: Resolution, now: datetime) -> LedgerEntry:
+    """Return the record that a statement was decided on. Its digest is not of its words: it outlives them."""
+    digest = hashlib.sha256(resolution.turn_id.encode()).hexdigest()
+    outcome = Outcome.KEPT if resolution.is_effective else Outcome.SKIPPED
+    return LedgerEntry(resolution.turn_id, digest, outcome, (), now, now)
+
+
 def _candidate(statement: Statement, principal: Principal | None, context: MemoryContext, now: datetime) -> Candidate:
     by_agent = principal is not None and principal.agent_id is not None
     source: TurnSource = "agent" if by_agent else "chat"
     return Candidate(
-        turn_id=f"statement:{statement.id}",
+        turn_id=f"statement:{statement.id or uuid.uuid4()}",
         ordinal=0,
         type=statement.type or _TYPE_OF[statement.kind],
         kind=statement.kind,

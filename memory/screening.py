@@ -109,9 +109,11 @@ def screened(
             if shown is not None:
                 origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)
                 queue_for_review(shown, Asker.SCREENING, PLANTED, draft, context, origin)
-        elif (candidate := _without_others(kept, turn, told, draft, context)) is not None:
-            told += candidate.facts
-            yield without_privileges(candidate)
+        elif (candidate := _without_others(kept, turn, told, draft, context)) and (
+            allowed := without_privileges(candidate)
+        ):
+            told += allowed.facts
+            yield allowed
 
 
 def _blocked(

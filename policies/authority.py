@@ -89,9 +89,11 @@ def as_heard(candidate: Candidate, summary: str) -> Candidate:
     )
 
 
-def without_privileges(candidate: Candidate) -> Candidate:
+def without_privileges(candidate: Candidate) -> Candidate | None:
     """Return a candidate without what only who may prefer may ask: that it is pinned, or was asked to be kept, or that
-    what it names is marked."""
+    what it names is marked; None where nothing is left of it."""
     if AUTHORITIES[candidate.source].prefers:
         return candidate
+    if candidate.naming is not None and candidate.naming.tells_nothing:
+        return None
     return candidate.model_copy(update={"explicit": False, "pinned": False, "naming": None})

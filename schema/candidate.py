@@ -43,6 +43,11 @@ class Naming(Value):
     order: Literal["remember", "pin", "unpin", "private"]
     what: Summary
 
+    @property
+    def tells_nothing(self) -> bool:
+        """Return whether it is no memory where nothing is known by the name."""
+        return self.order == "unpin"
+
 
 class Candidate(Value):
     """A memory that an extractor proposes, not yet decided.
@@ -55,7 +60,7 @@ class Candidate(Value):
     changes something that is known, `news` how likely it tells by itself that something is otherwise than it was;
     `quoted` says that the summary is a quotation, `unless_forgotten` that it is no memory where its turn turns out to
     have asked for something to be forgotten, `naming` that it only names something: it is a memory only where nothing
-    is known by that name, and never where it is to be unpinned;
+    is known by that name, and never where that tells nothing;
     `by_model` that a language model read it off the turn with the subject's known memories before it.
     """
 

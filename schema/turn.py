@@ -9,7 +9,17 @@ from functools import lru_cache
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import quote, unquote
 
-from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from schema.base import Value
 
@@ -32,6 +42,7 @@ _LATEST: Final = datetime(9998, 12, 31, tzinfo=UTC)
 """Between these moments every zone can tell a day, and the days about it."""
 MAX_ATTACHMENTS = 100
 MAX_METADATA = 32
+MAX_METADATA_CHARS: Final = 1_000
 
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Role = Literal["user", "assistant", "system", "tool"]
@@ -100,13 +111,31 @@ def _in_order(metadata: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
     return dict(sorted(metadata.items()))
 
 
+def _plain(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    """Return a plain value; what is wrong is told once, and not once for each kind that it might be.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return read(value)
+    except ValidationError:
+        raise ValueError(
+            f"should be a text of at most {MAX_METADATA_CHARS:,} characters, a number or a truth value"
+        ) from None
+
+
 MetadataValue = (
-    Annotated[str, StringConstraints(max_length=1000), _Storable]
+    Annotated[str, StringConstraints(max_length=MAX_METADATA_CHARS), _Storable]
     | bool
     | Annotated[int, Field(ge=-(2**63), lt=2**63)]
     | Annotated[float, Field(allow_inf_nan=False)]
 )
-Metadata = Annotated[dict[Identifier, MetadataValue], Field(max_length=MAX_METADATA), AfterValidator(_in_order)]
+Metadata = Annotated[
+    dict[Identifier, Annotated[MetadataValue, WrapValidator(_plain)]],
+    Field(max_length=MAX_METADATA),
+    AfterValidator(_in_order),
+]
 """An application's own data on a turn: a flat object of its own names."""
 
 

@@ -25,6 +25,8 @@ from stores.embedding.base import Vectors
 
 _NEVER_CHANGED: Final = ("id", "tenant_id", "subject_id", "namespace", "key", "created_at")
 _IDS_A_STATEMENT: Final = 500
+_CHANGED: Final = "an item was changed or deleted since you have read it, nothing was written: read it again"
+_THERE_ALREADY: Final = "there is an item under this key already, nothing was written: read it, and put it by its etag"
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class ItemStore(Store):
                         connection.execute(over_what_is_there, row)
                     # What is not there yet cannot be locked: another may have put it since we looked.
                     elif not connection.execute(insert_new(connection.dialect.name, _items).values(row)).rowcount:
-                        raise _outdated(put)
+                        raise Outdated(_THERE_ALREADY)
 
         self._writers.write(work)
         if gone:
@@ -193,17 +195,11 @@ def _require(connection: Connection, subject: Subject, conditions: Mapping[uuid.
     there = {row.id: etag_of(row.value) for row in connection.execute(query)}
     for id_, put in conditions.items():
         etag = there.get(id_)
-        is_as_wanted = etag is None if put.if_absent else etag is not None
-        if is_as_wanted and put.if_match is not None and put.if_match != ANY_ETAG:
-            is_as_wanted = etag in put.if_match
-        if not is_as_wanted:
-            raise _outdated(put)
-
-
-def _outdated(put: Put) -> Outdated:
-    if put.if_absent:
-        return Outdated("there is an item under this key already, nothing was written: read it, and put it by its etag")
-    return Outdated("an item was changed or deleted since you have read it, nothing was written: read it again")
+        is_other = put.if_match is not None and (etag is None or put.if_match.isdisjoint({etag, *ANY_ETAG}))
+        if is_other:
+            raise Outdated(_CHANGED)
+        if put.if_absent and etag is not None:
+            raise Outdated(_THERE_ALREADY)
 
 
 def _there(subject: Subject, now: datetime) -> Any:

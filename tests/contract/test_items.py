@@ -128,8 +128,9 @@ def test_items_leave_with_an_export_and_are_found_where_they_are_imported(worker
 def test_a_put_is_done_only_while_what_is_there_is_what_it_was_read_as(worker: Worker, anna: str) -> None:
     whose, fish = subject(anna), {"text": "Anna eats fish"}
     new, absent = replace(VEGAN, if_absent=True), replace(VEGAN, value=fish, if_match=frozenset({"*"}))
-    with pytest.raises(Outdated, match="read it"):
-        keep(worker, whose, VIOLIN, absent)
+    for never in (absent, replace(absent, if_absent=True)):
+        with pytest.raises(Outdated, match="changed or deleted"):
+            keep(worker, whose, VIOLIN, never)
     assert value_of(worker, whose, VIOLIN) is None, "all or none"
     keep(worker, whose, new)
     with pytest.raises(Outdated, match="read it"):

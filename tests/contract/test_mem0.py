@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memory.erasure.memories import ERASED, erase_memories
 from memory.mem0 import NotMem0, take_over
 from schema import Kind, Status, Subject
 from tests.contract.pipeline import Worker
@@ -41,6 +42,8 @@ def test_a_row_that_a_quota_keeps_out_is_named_and_those_of_others_are_taken(wor
     assert taken.outcomes == {"created": 2}
     [bad] = taken.bad
     assert "AFTERTURN_QUOTA_USER_MEMORIES" in bad
+    taken = take_over(text, worker.context, tenant_id="acme", user_id=None, now=datetime(2026, 11, 2, tzinfo=UTC))
+    assert (taken.outcomes, taken.bad) == ({"known": 2, "created": 1}, [])
 
 
 def test_each_row_is_decided_on_and_a_second_time_nothing_is_doubled(worker: Worker) -> None:
@@ -110,6 +113,25 @@ def test_what_mem0_wrote_last_is_true_in_whatever_order_the_rows_come_and_howeve
         assert taken.outcomes == {outcome: 2}
         assert [memory.summary for memory in worker.known(whose)] == ["Lives in Berlin"]
         assert [memory.summary for memory in worker.known(whose, Status.SUPERSEDED)] == ["Lives in Porto"]
+
+
+@pytest.mark.parametrize("is_by_word", [False, True])
+def test_what_was_forgotten_since_stays_forgotten(worker: Worker, is_by_word: bool) -> None:
+    """However it was forgotten, and whether the row was kept by itself or merged into what was known."""
+    user = f"ivo-{is_by_word}"
+    whose, now = Subject(tenant_id="acme", subject_id=user), datetime(2026, 11, 2, tzinfo=UTC)
+    worker.hear(user, "I am allergic to nuts.", tenant_id="acme")
+    said = ("Is allergic to nuts", "Lives in Porto")
+    text = json.dumps([{"id": f"{user}-{memory}", "memory": memory, "user_id": user} for memory in said])
+    take_over(text, worker.context, tenant_id="acme", user_id=None, now=now)
+    if is_by_word:
+        worker.hear(user, "Forget my nut allergy.", "Forget where I live.", tenant_id="acme", first=1)
+    else:
+        ids = [memory.id for memory in worker.known(whose)]
+        erase_memories(whose, ids, worker.context, by="operator", reason=ERASED, now=now)
+    assert worker.known(whose) == []
+    again = take_over(text, worker.context, tenant_id="acme", user_id=None, now=now)
+    assert (again.outcomes, worker.known(whose)) == ({"known": 2}, [])
 
 
 @pytest.mark.parametrize("text", ["nonsense", "3", '{"rows": []}', '{"memory": "a"}\nnonsense'])

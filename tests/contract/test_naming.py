@@ -57,3 +57,10 @@ def test_who_unpins_what_nobody_knows_is_told(worker: Worker, anna: str) -> None
     told = json.loads(worker.events(subject(anna))[-1]["payload"])
     assert (told["code"], "horse" in str(told)) == ("nothing_named", False)
     assert "peanut" in only(worker.known(subject(anna))).summary
+
+
+def test_who_may_not_prefer_marks_nothing_and_leaves_no_order_as_a_memory(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "Pin that I have a peanut allergy.")
+    worker.hear(anna, "Unpin my allergy.", first=1, source="external")
+    memory = only(worker.known(subject(anna)))
+    assert ("peanut" in memory.summary, memory.pinned) == (True, True)

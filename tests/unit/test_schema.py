@@ -27,6 +27,7 @@ from schema import (
     memory_id,
 )
 from schema.turn import MAX_WHOLE_TURN_BYTES
+from schema.wrong_fields import wrong_fields
 from tests.turns import a_turn
 
 NOW = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
@@ -82,6 +83,14 @@ def said(text: str) -> dict[str, Any]:
 def test_a_turn_that_breaks_the_contract_is_refused(why: str, fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         turn(**fields)
+
+
+@pytest.mark.parametrize("value", [["free"], "x" * 1001, float("nan"), "\ud800", None])
+def test_what_is_wrong_with_a_value_of_metadata_is_told_once(value: object) -> None:
+    with pytest.raises(ValidationError) as refused:
+        turn(schema_version=2, metadata={"plan": value})
+    assert wrong_fields(refused.value).startswith("metadata.plan: should be a text")
+    assert ";" not in wrong_fields(refused.value)
 
 
 def test_a_message_is_text_wherever_it_stands() -> None:

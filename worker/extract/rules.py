@@ -246,7 +246,7 @@ def _not_introducing(stated: Sequence[Statement | Forgetting], turn: Turn) -> li
 def _naming(statement: Statement) -> Naming | None:
     """Return what a statement only names; None where its words tell something of it: "that my shoe size is 42"."""
     naming = statement.naming
-    if naming is None or naming.order == "unpin":
+    if naming is None or naming.tells_nothing:
         return naming
     if statement.last.language != ENGLISH:
         return None

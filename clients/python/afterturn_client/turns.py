@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import uuid
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,9 @@ from afterturn_client.errors import InvalidTurn
 
 MAX_TEXT_BYTES: Final = 64 * 1024
 MAX_MESSAGES: Final = 500
+MAX_HISTORY_MESSAGES: Final = 100
+MAX_METADATA: Final = 32
+MAX_METADATA_CHARS: Final = 1_000
 _ROLES: Final = ("user", "assistant", "system", "tool")
 _IDENTIFIER: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 
@@ -87,22 +91,39 @@ def _check(fields: Mapping[str, Any], occurred_at: datetime | None) -> None:
         value = fields.get(name)
         if value is not None and not (isinstance(value, str) and _IDENTIFIER.fullmatch(value)):
             wrong.append(f"{name}: should be 1 to 200 characters without control characters")
-    messages = fields["messages"]
-    if not 1 <= len(messages) <= MAX_MESSAGES:
+    said, history, metadata = fields["messages"], fields.get("history", ()), fields.get("metadata", {})
+    if not 1 <= len(said) <= MAX_MESSAGES:
         wrong.append(f"messages: should be 1 to {MAX_MESSAGES}")
-    for index, message in enumerate(messages):
-        if message.get("role") not in _ROLES:
-            wrong.append(f"messages.{index}.role: should be one of {', '.join(_ROLES)}")
-        if not isinstance(message.get("content"), str):
-            wrong.append(f"messages.{index}.content: should be text")
-        if unknown := sorted(message.keys() - {"role", "content", "name"}):
-            wrong.append(f"messages.{index}: has no {', '.join(unknown)}")
-    if not wrong and (size := sum(len(_text(message["content"])) for message in messages)) > MAX_TEXT_BYTES:
-        wrong.append(f"messages: have {size:,} bytes of text and at most {MAX_TEXT_BYTES:,} are taken")
+    if len(history) > MAX_HISTORY_MESSAGES:
+        wrong.append(f"history: should be at most {MAX_HISTORY_MESSAGES} messages")
+    wrong += _wrong_in("messages", said) + _wrong_in("history", history)
+    if not wrong and (size := sum(len(_text(message["content"])) for message in (*said, *history))) > MAX_TEXT_BYTES:
+        wrong.append(f"messages: have {size:,} bytes of text with history, and at most {MAX_TEXT_BYTES:,} are taken")
+    if len(metadata) > MAX_METADATA:
+        wrong.append(f"metadata: should be at most {MAX_METADATA} values")
+    wrong += [
+        f"metadata.{name}: should be a text of at most {MAX_METADATA_CHARS:,} characters, a number or a truth value"
+        for name, value in metadata.items()
+        if not isinstance(value, str | bool | int | float)
+        or (isinstance(value, str) and len(value) > MAX_METADATA_CHARS)
+        or (isinstance(value, float) and not math.isfinite(value))
+    ]
     if occurred_at is not None and occurred_at.tzinfo is None:
         wrong.append("occurred_at: needs a time zone: datetime.now(UTC)")
     if wrong:
         raise InvalidTurn("; ".join(wrong))
+
+
+def _wrong_in(name: str, messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    wrong: list[str] = []
+    for index, message in enumerate(messages):
+        if message.get("role") not in _ROLES:
+            wrong.append(f"{name}.{index}.role: should be one of {', '.join(_ROLES)}")
+        if not isinstance(message.get("content"), str):
+            wrong.append(f"{name}.{index}.content: should be text")
+        if unknown := sorted(message.keys() - {"role", "content", "name"}):
+            wrong.append(f"{name}.{index}: has no {', '.join(unknown)}")
+    return wrong
 
 
 def _text(content: str) -> bytes:

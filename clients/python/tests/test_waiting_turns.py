@@ -22,7 +22,6 @@ from afterturn_client import (
     Depth,
     Forbidden,
     Invalid,
-    InvalidTurn,
     Problem,
     RequestFailed,
     SpoolFull,
@@ -93,45 +92,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert monotonic() < deadline
         sleep(0.01)
-
-
-# -- what is a turn -----------------------------------------------------------------------------------------------
-
-
-def _nested(deep: int) -> object:
-    value: object = "4711"
-    for _ in range(deep):
-        value = {"in": value}
-    return value
-
-
-@pytest.mark.parametrize(
-    ("field", "wrong"),
-    [
-        ("messages", {"messages": []}),
-        ("messages.0.role", {"messages": [{"role": "me", "content": "my pin is 4711"}]}),
-        ("messages.0.content", {"messages": [{"role": "user"}]}),
-        ("messages.0", {"messages": [{"role": "user", "content": "my pin is 4711", "mood": "good"}]}),
-        ("bytes of text", {"messages": [{"role": "user", "content": "4711" * 20_000}]}),
-        ("lone surrogate", {"messages": [{"role": "user", "content": "4711 \ud800"}]}),
-        ("RecursionError", {"candidate": _nested(5_000)}),
-        ("user_id", {"user_id": "a\nb"}),
-        ("user_id", {"user_id": ""}),
-        ("conversation_id", {"conversation_id": "c" * 201}),
-        ("occurred_at", {"occurred_at": datetime(2026, 11, 2)}),  # noqa: DTZ001
-    ],
-)
-def test_what_is_no_turn_is_refused_and_what_was_said_is_not_repeated(field: str, wrong: dict[str, object]) -> None:
-    right: dict[str, object] = {"user_id": "maya", "messages": [{"role": "user", "content": "Hello."}]}
-    with pytest.raises(InvalidTurn, match=field) as refused:
-        turn_of(**{**right, **wrong})  # type: ignore[arg-type]
-    assert "4711" not in str(refused.value)
-
-
-def test_a_turn_without_an_id_or_a_moment_gets_both_once() -> None:
-    first, second = (turn_of("maya", [{"role": "user", "content": "Hello."}]) for _ in range(2))
-    assert first.turn_id != second.turn_id
-    assert b'"occurred_at"' in first.body
 
 
 # -- the spool ----------------------------------------------------------------------------------------------------
