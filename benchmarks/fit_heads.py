@@ -21,11 +21,8 @@ from benchmarks.fit_life_topics import held_out_of_topics, of_topics, write_topi
 from memory.parser.english import parse
 from policies.language.features import BLOCKS, BUCKETS, FLAG_WEIGHT, SIZE, Features, features_of
 from policies.language.flags import FLAGS
-from policies.language.heads import HEADS, NO_ATTRIBUTE, VECTOR_WEIGHT
-from policies.language.languages import ENGLISH
+from policies.language.heads import HEADS, NO_ATTRIBUTE
 from policies.language.parse import Parsed
-from schema.settings import load_settings
-from stores.embedding import open_embedder
 
 DATA: Final = Path(__file__).parent / "data" / "utterances"
 WEIGHTS: Final = Path(__file__).parent.parent / "policies" / "language" / "data" / "heads.npz"
@@ -143,58 +140,13 @@ def _both(parsed: Any, unparsed: Any) -> Any:
     return vstack([parsed, unparsed])
 
 
-@dataclass(frozen=True)
-class OfWorth:
-    """The English utterances that say whether they are worth a memory: their authors, features beside vectors, and
-    labels."""
-
-    authors: NDArray[np.str_]
-    features: Any
-    labels: NDArray[np.str_]
-
-
-def with_vectors(rows: Sequence[Row], parsed: Any) -> OfWorth:
-    """Return what the second head of worth is fitted on; `parsed` are the features of all rows."""
-    from scipy.sparse import csr_matrix, hstack
-
-    english = np.array([row.language == ENGLISH and "worth" in row.labels for row in rows])
-    mine = [row for row, is_english in zip(rows, english, strict=True) if is_english]
-    vectors = VECTOR_WEIGHT * open_embedder(load_settings()).embed([row.text for row in mine])
-    features = hstack([parsed[english], csr_matrix(vectors)]).tocsr()
-    return OfWorth(np.array([row.author for row in mine]), features, np.array([row.labels["worth"] for row in mine]))
-
-
-def held_out_with_vectors(of_worth: OfWorth) -> None:
-    """Print how right the second head of worth is on each author when fitted on the others, and the first one of the
-    same utterances."""
-    found, plainly = of_worth.labels.copy(), of_worth.labels.copy()
-    words = of_worth.features[:, :SIZE]
-    by_author = []
-    for author in np.unique(of_worth.authors):
-        rest, mine = of_worth.authors != author, of_worth.authors == author
-        found[mine] = fitted(of_worth.features[rest], of_worth.labels[rest]).predict(of_worth.features[mine])
-        plainly[mine] = fitted(words[rest], of_worth.labels[rest]).predict(words[mine])
-        by_author.append(f"{author} {(found[mine] == of_worth.labels[mine]).mean():.2f}")
-    right, plainly_right = (found == of_worth.labels).mean(), (plainly == of_worth.labels).mean()
-    print(f"worth with vectors {right:.3f}, by words {plainly_right:.3f}  {', '.join(by_author)}")
-
-
 def in_eight_bits(head: str, places: NDArray[Any]) -> dict[str, Any]:
     """Return the weights of buckets and flags of one label as they are kept."""
     scale = np.abs(places).max() / 127
     return {f"{head}_places": np.round(places / scale).astype(np.int8), f"{head}_scale": np.float32(scale)}
 
 
-def _arrays_of_worth(of_worth: OfWorth) -> dict[str, Any]:
-    model = fitted(of_worth.features, of_worth.labels)
-    places, vector = np.split(model.coef_[0], [SIZE])
-    return in_eight_bits("worth", places) | {
-        "worth_vector": vector.astype(np.float32),
-        "worth_bias": np.float32(model.intercept_[0]),
-    }
-
-
-def write(rows: Sequence[Row], features: Any, of_worth: OfWorth, path: Path) -> None:
+def write(rows: Sequence[Row], features: Any, path: Path) -> None:
     """Write the weights of all heads, fitted on all authors, in eight bits each with a scale a label."""
     columns, bias = [], []
     labels: dict[str, Any] = {}
@@ -213,7 +165,6 @@ def write(rows: Sequence[Row], features: Any, of_worth: OfWorth, path: Path) -> 
         rows=np.round(every / scale).astype(np.int8),
         scale=scale.astype(np.float32),
         bias=np.concatenate(bias).astype(np.float32),
-        **_arrays_of_worth(of_worth),
         **labels,
     )
     print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB, {every.shape[1]} labels")
@@ -228,11 +179,9 @@ def main(
     rows = rows_in(data)
     parsed = matrix([features_of(r.text, p, r.before, r.language) for r, p in zip(rows, parses_of(rows), strict=True)])
     unparsed = matrix([features_of(r.text, None, r.before, r.language) for r in rows])
-    of_worth = with_vectors(rows, parsed)
     if held:
         held_out(rows, parsed, unparsed)
-        held_out_with_vectors(of_worth)
-    write(rows, _both(parsed, unparsed), of_worth, out)
+    write(rows, _both(parsed, unparsed), out)
     topics = of_topics(data)
     if held:
         held_out_of_topics(topics)

@@ -23,7 +23,7 @@ from rich.console import Console
 from tokenizers import Tokenizer
 from torch.nn import functional
 
-from stores.embedding.cross_encoder import MAX_TOKENS
+from stores.embedding.adapted import MAX_TOKENS
 from stores.embedding.minilm import DIMENSIONS, model_content, tokenizer_content
 
 NOT_LABELLED: Final = -1.0
@@ -181,6 +181,15 @@ def fitted(
     return {name: tensor.detach() for name, tensor in changed.items()}
 
 
+def scores(fixed: Tensors, weights: Tensors, texts: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    """Return what fitted weights say of pairs of texts, (pairs, questions): from 0 on rather yes."""
+    batches, read = _Batches(), []
+    for start in range(0, len(texts), _BATCH):
+        with torch.no_grad():
+            read.append(_read(fixed, weights, batches(texts[start : start + _BATCH])).float().numpy())
+    return np.concatenate(read)
+
+
 def _drawn(examples: Sequence[Example], chance: random.Random) -> list[list[Example]]:
     """Return the examples in batches of about one length, in an order of chance."""
     by_length = sorted(examples, key=lambda one: len(one.first) + len(one.second) + chance.random() * 20)
@@ -209,9 +218,9 @@ def _auc(truth: NDArray[np.bool_], chances: NDArray[np.float64]) -> float:
     return float((ranks[truth].sum() - yes * (yes - 1) / 2) / (yes * no))
 
 
-def write(weights: Tensors, path: Path, lift: float = 0.0) -> None:
+def write(weights: Tensors, path: Path, lift: float = 0.0, questions: Sequence[str] = ("",)) -> None:
     """Write the changes of the model with the places in its file that they are for, matrices in eight bits, and what
-    answers the first question, its scores lifted by `lift`."""
+    answers the first questions, with their names, its scores lifted by `lift`."""
     content = model_content()
     tensors = {tensor.name: tensor for tensor in model().graph.initializer}
 
@@ -235,7 +244,8 @@ def write(weights: Tensors, path: Path, lift: float = 0.0) -> None:
         matrices=np.array(matrices),
         vectors_at=np.array([(index_of(name), vector.size) for name, vector in vectors.items()]),
         vectors=np.concatenate(list(vectors.values())).astype(np.float16),
-        head=weights["head"][0].numpy(),
-        head_bias=weights["head_bias"][0].numpy() + np.float32(lift),
+        questions=np.array(questions),
+        head=weights["head"][: len(questions)].numpy().astype(np.float16),
+        head_bias=weights["head_bias"][: len(questions)].numpy() + np.float32(lift),
         **kept,
     )

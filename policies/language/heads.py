@@ -28,8 +28,6 @@ CHANGES: Final = ("replaces", "ends", "moves", "corrects")
 """Labels of the head "change" that say that something is otherwise than it was."""
 EMBEDDER: Final = "all-MiniLM-L6-v2-int8"
 """Whose vectors the heads that read vectors have learned from."""
-VECTOR_WEIGHT: Final = 2.0
-"""How much a vector weighs beside the words; with 4 worth is right in .809 of authors held out, with 2 in .817."""
 _OPEN: Final = (0.2, 0.8)
 """Between which chances words leave open what is worth a memory: a third of all utterances, in which the vector finds
 nearly all that it finds in any (.831 right of authors held out, .835 with the vector of every one)."""
@@ -62,15 +60,6 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class WorthWeights:
-    """The second head of worth: a weight for each bucket and flag, one for each number of a vector, and the bias."""
-
-    places: Floats
-    vector: Floats
-    bias: float
-
-
-@dataclass(frozen=True)
 class Weights:
     """All heads beside each other: a row for each bucket and flag, a column for each label of each head.
 
@@ -86,7 +75,6 @@ class Weights:
     """Where the columns of each head begin."""
     sizes: NDArray[np.intp]
     """How many columns each head has."""
-    by_vector: WorthWeights
 
 
 @lru_cache(maxsize=1)
@@ -100,9 +88,7 @@ def weights() -> Weights:
             start += len(labels[head])
         sizes = np.array([len(labels[head]) for head in HEADS])
         rows = saved["rows"].astype(np.float32)
-        places = saved["worth_places"].astype(np.float32) * saved["worth_scale"]
-        by_vector = WorthWeights(places, saved["worth_vector"], float(saved["worth_bias"]))
-        return Weights(rows, saved["scale"], saved["bias"], labels, columns, np.cumsum(sizes) - sizes, sizes, by_vector)
+        return Weights(rows, saved["scale"], saved["bias"], labels, columns, np.cumsum(sizes) - sizes, sizes)
 
 
 @lru_cache(maxsize=512)
@@ -116,16 +102,8 @@ def judge(text: str, parsed: Parsed | None, before: str = "", language: str = "e
 
 
 def leaves_worth_open(judgement: Judgement) -> bool:
-    """Return whether words do not settle if an utterance is worth a memory, so that its vector is to be asked."""
+    """Return whether words do not settle if an utterance is worth a memory, so that it is to be read whole."""
     return _OPEN[0] < judgement.worth < _OPEN[1]
-
-
-@lru_cache(maxsize=512)
-def worth_by_vector(text: str, parsed: Parsed | None, before: str, vector: tuple[float, ...]) -> float:
-    """Return how likely an English utterance is worth a memory, by its words and by what `EMBEDDER` makes of it."""
-    fitted = weights().by_vector
-    by_vector = VECTOR_WEIGHT * float(np.asarray(vector, dtype=np.float32) @ fitted.vector)
-    return _yes(fitted.bias + by_vector + weighed(features_of(text, parsed, before), fitted.places))
 
 
 def weighed(features: Features, places: Floats) -> float:

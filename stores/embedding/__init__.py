@@ -14,6 +14,7 @@ from stores.plugin import load_plugin, needs_extra
 if TYPE_CHECKING:
     from stores.embedding.cross_encoder import CrossEncoder
     from stores.embedding.pair_reader import PairReader
+    from stores.embedding.utterance_reader import UtteranceReader
 
 __all__ = [
     "Embedder",
@@ -22,6 +23,7 @@ __all__ = [
     "open_embedder",
     "open_forget_reader",
     "open_pair_reader",
+    "open_utterance_reader",
     "try_out",
 ]
 
@@ -89,6 +91,12 @@ def open_forget_reader(settings: Settings) -> CrossEncoder | None:
     return _forgetting(os.getpid()) if settings.embedder in _WITH_MINILM else None
 
 
+def open_utterance_reader(settings: Settings) -> UtteranceReader | None:
+    """Return the model that reads what of an English utterance words leave open; None where there is no
+    `open_cross_encoder` either."""
+    return _utterances(os.getpid()) if settings.embedder in _WITH_MINILM else None
+
+
 def open_pair_reader(settings: Settings, embedder: Embedder) -> PairReader | None:
     """Return what reads two statements of other languages beside each other by their vectors; None where those are not
     of the embedder whose vectors it learned from."""
@@ -112,6 +120,13 @@ def _forgetting(process: int) -> CrossEncoder:  # noqa: ARG001
     from stores.embedding.cross_encoder import FORGETTING, CrossEncoder
 
     return CrossEncoder(FORGETTING)
+
+
+@cache
+def _utterances(process: int) -> UtteranceReader:  # noqa: ARG001
+    from stores.embedding.utterance_reader import UtteranceReader
+
+    return UtteranceReader()
 
 
 def try_out(embedder: Embedder) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from stores.embedding.cross_encoder import ENDINGS, CrossEncoder, adapted
+from stores.embedding.adapted import adapted
+from stores.embedding.cross_encoder import ENDINGS, CrossEncoder
 
 ENDED = [
     ("I live in Lisbon.", "I moved to Berlin last week."),

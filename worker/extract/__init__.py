@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from schema import AdmittedTurn, Policy
 from schema.errors import SettingsError
 from schema.settings import Settings, variable_of
-from stores.embedding.base import Embedder
 from stores.plugin import load_plugin
 from worker.extract.base import Extractor
 from worker.extract.hot_path import WithHotPath
+from worker.extract.judgement import Reader
 from worker.extract.rules import RulesExtractor
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["AdmittedTurn", "Extractor", "open_extractor"]
 
 
-def open_extractor(settings: Settings, llm: LLM | None, policy: Policy, embedder: Embedder | None = None) -> Extractor:
+def open_extractor(settings: Settings, llm: LLM | None, policy: Policy, reader: Reader | None = None) -> Extractor:
     """Return the extractor that the settings name; one of the user's own is called with the settings and the language
-    model. The rules ask the embedder, if they are given one, where words leave open what is worth a memory.
+    model. The rules ask the reader, if they are given one, where words leave open what an utterance is.
 
     Models load with the first turn, or with its `prepare()`.
 
     Raises:
         SettingsError: what the setting names cannot be loaded, or no language model is set for it.
     """
-    rules = WithHotPath(RulesExtractor(settings.categories, embedder), settings.categories)
+    rules = WithHotPath(RulesExtractor(settings.categories, reader), settings.categories)
     if settings.extractor == "rules":
         return rules
     if settings.extractor == "llm":

@@ -15,9 +15,9 @@ from policies.language.parse import Parsed
 from policies.language.people import people_in
 from policies.wish_words import bare, names_nothing
 from schema import MAX_SUMMARY_CHARS
+from worker.extract.judgement import judged
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance
-from worker.extract.worth import judged
 
 _EVERYTHING: Final = "everything"
 _JUST_SAID: Final = "what was just said"
@@ -38,7 +38,7 @@ _ASIDE: Final = re.compile(
 _BESIDE_A_THING: Final = frozenset({"conj", "cc", "relcl", "punct"})
 """Parts of a sentence that hang on the name of a thing, and are none of it."""
 _MAY_ASK_TO_FORGET: Final = 0.15
-"""How likely a sentence must be a wish to forget for its message to be read beside what is known
+"""How likely a message, or by words alone a sentence of it, must be a wish to forget to be read beside what is known
 (docs/reference/cross-encoder.md)."""
 _TOLD_BEFORE: Final = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
@@ -134,17 +134,19 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     if heard.language != ENGLISH or any(order.intent == "forget" for order in heard.orders):
         return statements
     chances = {u.start: _asks_to_forget(u) for u in heard.utterances if not u.orders and not u.of_others}
-    asking = [u for u in heard.utterances if chances.get(u.start, 0.0) >= _MAY_ASK_TO_FORGET]
-    if not asking:
+    likely = max(chances.values(), default=0.0)
+    if likely and heard.reading is not None:
+        likely = heard.reading.forgets
+    if likely < _MAY_ASK_TO_FORGET:
         return statements
-    starts = {u.start for u in asking}
+    likeliest_start = max(chances, key=lambda start: chances[start])
+    starts = {start for start, chance in chances.items() if chance >= _MAY_ASK_TO_FORGET} | {likeliest_start}
     stated = [item for item in statements if isinstance(item, Statement)]
     for item in stated:
         item.unless_forgotten = any(u.start in starts for u in item.utterances)
     first = next((i for i, item in enumerate(statements) if item in stated and item.unless_forgotten), len(statements))
-    likeliest = max(asking, key=lambda u: chances[u.start])
-    perhaps = forgetting_perhaps(likeliest, chances[likeliest.start])
-    return [*statements[:first], perhaps, *statements[first:]]
+    likeliest = next(u for u in heard.utterances if u.start == likeliest_start)
+    return [*statements[:first], forgetting_perhaps(likeliest, likely), *statements[first:]]
 
 
 def _asks_to_forget(utterance: Utterance) -> float:

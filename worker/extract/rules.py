@@ -42,15 +42,14 @@ from schema import (
     Question,
     Turn,
 )
-from stores.embedding.base import Embedder
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.forgetting import Forgetting, message_of, named_apart, told_on
+from worker.extract.judgement import Reader, judged, read_what_is_open
 from worker.extract.orders import called_in, instruction, name_told, reminder
 from worker.extract.quotation import NAMELESS, ended, quotation
 from worker.extract.statement import Statement
 from worker.extract.statements import statements_of
 from worker.extract.utterances import Utterance, heard_in
-from worker.extract.worth import ask_vectors, judged
 
 VERSION: Final = "rules-2"
 _STATED: Final = 0.92
@@ -62,12 +61,12 @@ _MAX_ITEMS_A_TURN: Final = 40
 class RulesExtractor:
     """Makes candidates by rules. Safe for many threads; what a batch holds together changes nothing.
 
-    Without an `embedder` words alone say what is worth a memory.
+    Without a `reader` words alone say what is worth a memory, and what may ask for something to be forgotten.
     """
 
-    def __init__(self, categories: Sequence[str], embedder: Embedder | None = None) -> None:
+    def __init__(self, categories: Sequence[str], reader: Reader | None = None) -> None:
         self._categories = tuple(categories)
-        self._embedder = embedder
+        self._reader = reader
 
     def prepare(self) -> None:
         """Load the models now rather than with the first turn (about two seconds)."""
@@ -82,8 +81,8 @@ class RulesExtractor:
         questions: Mapping[str, Question] = context.questions
         by_turn: dict[str, list[Statement | Forgetting]] = {}
         messages = heard_in(turns, questions)
-        if self._embedder is not None:
-            ask_vectors(messages, self._embedder)
+        if self._reader is not None:
+            read_what_is_open(messages, self._reader)
         for heard in messages:
             by_turn.setdefault(heard.turn.turn_id, []).extend(statements_of(heard))
         name = context.name

@@ -20,6 +20,7 @@ from policies.language.tellable import may_be_told, speaks_of_self
 from policies.wish_words import names_nothing
 from schema import Naming
 from worker.extract.forgetting import Forgetting, forget_before, forgetting_named, with_request
+from worker.extract.judgement import judged
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance, with_part, without_order
@@ -27,7 +28,6 @@ from worker.extract.worth import (
     admires_what_is_shown,
     is_remark,
     is_worth_keeping,
-    judged,
     may_be_news,
     tells_nothing,
 )

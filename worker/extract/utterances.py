@@ -39,6 +39,7 @@ from policies.language.sentences import (
 from policies.language.spans import Span
 from policies.language.spelling import Spelt, spelt
 from schema import AdmissionAction, AdmittedTurn, Question, Turn
+from stores.embedding.reading import Reading
 
 _SHARED: Final = re.compile(
     r"\[(?:i |you )?(?:shares?|shared|sends?|sent|attach(?:es|ed)|posts?|posted|uploads?|uploaded|image|photo|picture|"
@@ -114,7 +115,7 @@ class Utterance:
     they speak in the first person, behind words of its own, and `laughed` that its speaker laughs at it. `parsed` is
     None outside English;
     `part` is what of it is left without what only opens or ends it, `shift` where that begins (characters), and
-    `notes` are its dates. `vector` is the embedder's of the whole sentence, where words leave its worth open.
+    `notes` are its dates. `reading` is a model's of it, where words leave something open.
     """
 
     turn: Turn
@@ -132,7 +133,7 @@ class Utterance:
     part: Parsed | None = None
     shift: int = 0
     notes: tuple[Note, ...] = ()
-    vector: tuple[float, ...] | None = None
+    reading: Reading | None = None
     repeats_from: int | None = None
     laughed: bool = False
 
@@ -163,7 +164,7 @@ class Utterance:
 
 @dataclass
 class Heard:
-    """A user's message: its sentences, and the orders to the memory that stand in it."""
+    """A user's message: its sentences, the orders to the memory that stand in it, and a reading of the whole."""
 
     turn: Turn
     content: str
@@ -171,6 +172,7 @@ class Heard:
     language: str
     orders: tuple[Order, ...]
     utterances: list[Utterance] = field(default_factory=list)
+    reading: Reading | None = None
 
     @property
     def shared(self) -> str | None:
@@ -258,9 +260,7 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
         unquoted = unquoted[: made_up.start()]
     reported = [to_quote_end(span, quotes, content) for span in reported_places(unquoted)]
     drafted = list(drafted_places(unquoted))
-    number = -1
-    for sentence in _glued(split_sentences(unquoted), unquoted, heard.language):
-        number += 1
+    for number, sentence in enumerate(_glued(split_sentences(unquoted), unquoted, heard.language)):
         end = sentence.start + len(sentence.text)
         orders = tuple(order for order in heard.orders if sentence.start <= order.start < end)
         if any(order.start < sentence.start and end <= order.end for order in heard.orders):

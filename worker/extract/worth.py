@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from policies.language.clauses import Mood, Tense, is_of_speaker, main_clauses
-from policies.language.discourse_markers import prepares, thanks
 from policies.language.dropped_subject import states_own
-from policies.language.heads import EMBEDDER, Judgement, judge, leaves_worth_open, worth_by_vector
+from policies.language.heads import Judgement
 from policies.language.jokes import is_hardly_true
 from policies.language.lexicon import COMMON, GENERAL_TAGS
 from policies.language.parse import Name, Parsed
@@ -21,9 +18,9 @@ from policies.language.sentences import split_sentences, words
 from policies.language.tellable import speaks_of_self
 from policies.language.wording import content, contents, read
 from policies.pairs import NEWS
-from stores.embedding.base import Embedder
+from worker.extract.judgement import judged, unannounced
 from worker.extract.repeated import is_said_by_nobody
-from worker.extract.utterances import Heard, Utterance
+from worker.extract.utterances import Utterance
 
 _READ_CHARS: Final = 4_000
 _WORTH: Final = 0.5
@@ -83,7 +80,7 @@ _THOUGHT: Final = words("think thinks guess guesses bet hope hopes wonder know k
 
 def is_worth_keeping(utterance: Utterance) -> bool:  # noqa: PLR0911 (a list of reasons)
     """Return whether an utterance of the user's tells something of them or their people."""
-    text = _unannounced(utterance)
+    text = unannounced(utterance)
     passing = utterance.part is not None and passes_with_the_moment(utterance.part)
     if utterance.parsed is None or utterance.asks or passing or _NO_AGE.search(text):
         return False
@@ -240,13 +237,6 @@ def _is_predicate(parsed: Parsed, head: int, complement: int) -> bool:
     return is_named and is_bare and content(parsed.tokens[head].lower) in _LIKES
 
 
-def _unannounced(utterance: Utterance) -> str:
-    """Return the words of an utterance without what announces them, or thanks for them: "So you know: I work nights",
-    "Thanks to you I sleep well", "You won't believe it but I quit"."""
-    lead, text = utterance.spelt.plain[: utterance.shift].rstrip(), utterance.spelt.plain
-    return text[utterance.shift :] if lead.endswith(":") or thanks(lead) or prepares(lead) else text
-
-
 def may_be_news(utterance: Utterance) -> bool:
     """Return whether what is not worth keeping by itself may say that something is otherwise than it was."""
     if (
@@ -270,42 +260,6 @@ def may_be_news(utterance: Utterance) -> bool:
     if not wording.words and not wording.quantities:
         return False
     return bool(wording.cues & _NEWS) or judgement.change in _CHANGES or judgement.news >= _MAY_BE_NEWS
-
-
-def ask_vectors(messages: Sequence[Heard], embedder: Embedder) -> None:
-    """Give the utterances of which words leave open whether they are worth a memory their vectors, all in one call.
-
-    Only the embedder that the head has learned from is asked, and about what is said in a chat: with another one words
-    alone decide, and what other sources send is not judged by its worth.
-
-    Raises:
-        EmbedderUnavailable: the embedder cannot be asked now.
-    """
-    if embedder.name != EMBEDDER:
-        return
-    unsure = [
-        (heard, number)
-        for heard in messages
-        for number, utterance in enumerate(heard.utterances)
-        if utterance.turn.source == "chat"
-        and utterance.parsed is not None
-        and not utterance.asks
-        and leaves_worth_open(judged(utterance))
-    ]
-    vectors = embedder.embed([_unannounced(heard.utterances[number]) for heard, number in unsure]) if unsure else ()
-    for (heard, number), vector in zip(unsure, vectors, strict=True):
-        heard.utterances[number] = replace(heard.utterances[number], vector=tuple(vector.tolist()))
-
-
-def judged(utterance: Utterance) -> Judgement:
-    """Return what the heads say of an utterance."""
-    before = utterance.asked.text if utterance.asked is not None and utterance.number < 2 else ""
-    assert utterance.parsed is not None
-    text, parsed = _unannounced(utterance), utterance.part or utterance.parsed
-    judgement = judge(text, parsed, before)
-    if utterance.vector is None or not leaves_worth_open(judgement):
-        return judgement
-    return replace(judgement, worth=worth_by_vector(text, parsed, before, utterance.vector))
 
 
 def passes_with_the_moment(parsed: Parsed, *, admired: bool = False) -> bool:

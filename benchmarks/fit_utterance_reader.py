@@ -1,0 +1,133 @@
+"""Fit what reads an utterance by itself: whether it is worth a memory, what it orders, whose words it holds
+(`stores/embedding/utterance_reader.npz`).
+
+    pip install torch==2.13.0 onnx==1.23.2
+    python -m benchmarks.fit_utterance_reader --held-out d,e,q,r    # says how right it is on these, writes nothing
+    python -m benchmarks.fit_utterance_reader                       # fits on all, and writes
+
+It learns all that is labelled in `benchmarks/data/utterances` at once, and of intents alone from whole messages: those
+that ask for something to be forgotten (`benchmarks/data/forgotten`), and those that ask for nothing, news of
+`benchmarks/data/known` and talk of `benchmarks/data/talk` but for author tc, of whom it says what it takes for a wish.
+`benchmarks/lora.py` says what is changed of MiniLM.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from benchmarks.fit_heads import DATA, Row, balanced, rows_in
+from benchmarks.lora import NOT_LABELLED, Course, Example, console, fitted, opened, scores, write
+from policies.language.heads import HEADS
+from stores.embedding.reading import read_as
+from stores.embedding.utterance_reader import WEIGHTS
+
+_WRITTEN: Final = Path(__file__).parents[1] / "stores" / "embedding" / WEIGHTS
+_MESSAGES: Final = Path(__file__).parent / "data"
+_COURSE: Final = Course(3, 1e-3)
+_YES_NO: Final = ("worth", "planted")
+_NEWS: Final = 600
+"""Messages that tell news, and ask for nothing."""
+_TALK_HELD_OUT: Final = "tc"
+_FORGET: Final = ("intent", "forget")
+_CHANCES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
+Question = tuple[str, str]
+"""A head and one of its labels, which an utterance has or has not."""
+
+
+def main(
+    held_out: Annotated[str, typer.Option(help="Authors that are not learned from, with commas between.")] = "",
+) -> None:
+    """Fit, say how right what is read is of those who were held out, and write the weights if nobody was."""
+    rows, out = rows_in(DATA), set(filter(None, held_out.split(",")))
+    questions = _questions(rows)
+    examples = [_example(row, questions) for row in rows if row.author not in out]
+    examples += [_of_intent(text, intent, questions) for text, intent in _messages()]
+    console.print(f"{len(examples):,} utterances and messages, {len(questions)} questions")
+    fixed, changed = opened(len(questions))
+    weights = fitted(lambda _: examples, fixed, changed, _COURSE)
+    for author in sorted(out):
+        mine = [row for row in rows if row.author == author]
+        _report(author, mine, questions, scores(fixed, weights, [read_as(row.text, row.before) for row in mine]))
+    talk = [read_as(text) for file, text in _talk() if file == _TALK_HELD_OUT]
+    _report_wishes(_TALK_HELD_OUT, scores(fixed, weights, talk)[:, questions.index(_FORGET)])
+    if not out:
+        write(weights, _WRITTEN, questions=[":".join(question) for question in questions])
+
+
+def _questions(rows: Sequence[Row]) -> list[Question]:
+    labels = {head: sorted({row.labels[head] for row in rows if head in row.labels}) for head in HEADS}
+    return [(head, label) for head in HEADS for label in (["1"] if head in _YES_NO else labels[head])]
+
+
+def _example(row: Row, questions: Sequence[Question]) -> Example:
+    labels = tuple(
+        float(row.labels[head] == label) if head in row.labels else NOT_LABELLED for head, label in questions
+    )
+    return Example(*read_as(row.text, row.before), labels)
+
+
+def _of_intent(text: str, intent: str, questions: Sequence[Question]) -> Example:
+    labels = tuple(float(label == intent) if head == "intent" else NOT_LABELLED for head, label in questions)
+    return Example(*read_as(text), labels)
+
+
+def _messages() -> Iterator[tuple[str, str]]:
+    """Yield whole messages with their intents: wishes to forget, and what asks for nothing."""
+    chance = random.Random(0)
+    for _, row in _rows("forgotten"):
+        if row["meant"]:
+            yield row["said"], "forget"
+        yield chance.choice(row["known"]), "none"
+    for _, row in chance.sample(list(_rows("known")), _NEWS):
+        yield row["said"], "none"
+    yield from ((text, "none") for file, text in _talk() if file != _TALK_HELD_OUT)
+
+
+def _talk() -> Iterator[tuple[str, str]]:
+    """Yield what is said in talk, its author before each message, and before each sentence of it."""
+    for author, row in _rows("talk"):
+        sentences = row.get("said", ())
+        yield from ((author, text) for text in dict.fromkeys((*sentences, " ".join(sentences))) if text)
+
+
+def _rows(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in sorted((_MESSAGES / folder).glob("*.jsonl")):
+        yield from ((file.stem, json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def _report(author: str, rows: Sequence[Row], questions: Sequence[Question], read: NDArray[np.float32]) -> None:
+    for head in HEADS:
+        columns = [number for number, (name, _) in enumerate(questions) if name == head]
+        labelled = [number for number, row in enumerate(rows) if head in row.labels]
+        if not labelled:
+            continue
+        truth = np.array([rows[number].labels[head] for number in labelled])
+        scored = read[np.ix_(labelled, columns)]
+        labels = np.array([questions[column][1] for column in columns])
+        found = labels[scored.argmax(1)] if len(columns) > 1 else (scored[:, 0] > 0).astype(int).astype(str)
+        right = (found == truth).mean()
+        console.print(f"author {author}: {head}: {right:.3f} of {len(truth)}, balanced {balanced(truth, found):.3f}")
+    asked = [number for number, row in enumerate(rows) if "intent" in row.labels]
+    is_wish = np.array([rows[number].labels["intent"] == _FORGET[1] for number in asked], dtype=bool)
+    if asked:
+        wishes = read[asked, questions.index(_FORGET)]
+        _report_wishes(f"{author}, wishes", wishes[is_wish])
+        _report_wishes(f"{author}, no wishes", wishes[~is_wish])
+
+
+def _report_wishes(of_whom: str, read: NDArray[np.float32]) -> None:
+    chances = 1 / (1 + np.exp(-read))
+    found = ", ".join(f"{(chances >= level).sum()} from {level}" for level in _CHANCES)
+    console.print(f"{of_whom}: of {len(read):,} are read as wishes to forget: {found}")
+
+
+if __name__ == "__main__":
+    typer.run(main)

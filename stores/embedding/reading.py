@@ -1,0 +1,22 @@
+"""Readings: what a model says that reads utterances whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+_NOTHING: Final = "-"
+_BEFORE_CHARS: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How likely an utterance is worth a memory, and how likely it asks for something to be forgotten, 0 to 1."""
+
+    worth: float
+    forgets: float
+
+
+def read_as(text: str, before: str = "") -> tuple[str, str]:
+    """Return the pair as which an utterance is read: the end of what was said before it, and itself."""
+    return before[-_BEFORE_CHARS:] or _NOTHING, text

@@ -1,0 +1,34 @@
+"""MiniLM fine-tuned to read an utterance by itself: how likely it is worth a memory, and what it orders.
+
+The heads (`policies.language.heads`) read words and the parse; where these leave it open, it is asked.
+`python -m benchmarks.fit_utterance_reader` fits the weights; docs/reference/utterance-reader.md says on what, and how
+right they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from stores.embedding.adapted import AdaptedMiniLM
+from stores.embedding.reading import Reading
+
+WEIGHTS: Final = "utterance_reader.npz"
+_WORTH: Final = "worth:1"
+_FORGETS: Final = "intent:forget"
+
+
+class UtteranceReader:
+    """all-MiniLM-L6-v2, adapted, with a regression for each label of the heads. Safe to call from many threads; loaded
+    with the first utterance."""
+
+    def __init__(self) -> None:
+        self._model = AdaptedMiniLM(WEIGHTS)
+
+    def read(self, utterances: Sequence[tuple[str, str]]) -> list[Reading]:
+        """Return what is read of utterances in English, each with what was said before it (`read_as`), all in one
+        pass."""
+        if not utterances:
+            return []
+        columns = [self._model.questions.index(name) for name in (_WORTH, _FORGETS)]
+        return [Reading(*map(float, row)) for row in self._model.chances(utterances)[:, columns]]

@@ -1,0 +1,109 @@
+"""Where words leave open what an utterance is, a model is asked that reads it whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from policies.admission import admit
+from policies.language.heads import judge, leaves_worth_open
+from schema import AdmittedTurn, Candidate, Context, ForgetRequest, Message, Policy, Turn
+from schema.settings import Settings
+from stores.embedding import open_utterance_reader
+from stores.embedding.reading import Reading, read_as
+from stores.embedding.utterance_reader import UtteranceReader
+from worker.extract import open_extractor
+
+_SURE = "My sister Ola moved to Oslo in May and works as a nurse."
+_SAID = f"stress test came back clean, cardiologist says the ticker's strong. Also got dumped. {_SURE}"
+_WISH = "Is my religion in your notes? If it is, take it off."
+
+
+class _Scripted:
+    """Reads all alike, and notes what it is asked."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.asked: list[Sequence[tuple[str, str]]] = []
+
+    def read(self, utterances: Sequence[tuple[str, str]]) -> Sequence[Reading]:
+        self.asked.append(utterances)
+        return [self.reading for _ in utterances]
+
+
+def _items(said: str, reader: _Scripted | None) -> list[Candidate | ForgetRequest]:
+    turn = Turn(
+        tenant_id="acme",
+        user_id="noor",
+        conversation_id="c",
+        turn_id="t",
+        occurred_at=datetime(2026, 11, 21, 18, 0, tzinfo=UTC),
+        messages=(Message(role="user", content=said),),
+    )
+    extractor = open_extractor(Settings(), None, Policy(), reader)
+    return list(extractor.extract([AdmittedTurn(turn, admit(turn))], Context()).items)
+
+
+def _told(reader: _Scripted | None) -> list[str]:
+    return [item.summary for item in _items(_SAID, reader) if isinstance(item, Candidate)]
+
+
+def test_of_what_words_leave_open_all_is_asked_in_one_call() -> None:
+    reader = _Scripted(Reading(1.0, 0.0))
+    _told(reader)
+    [asked] = reader.asked
+    assert _SURE not in [text for _, text in asked]
+
+
+def test_what_is_read_as_worth_a_memory_is_kept() -> None:
+    assert any("stress test" in summary for summary in _told(_Scripted(Reading(1.0, 0.0))))
+    assert not any("stress test" in summary for summary in _told(_Scripted(Reading(0.0, 0.0))))
+    assert not any("stress test" in summary for summary in _told(None))
+
+
+@pytest.mark.parametrize(("forgets", "likely"), [(0.9, [0.9]), (0.1, [])])
+def test_a_message_may_be_a_wish_to_forget_as_it_is_read(forgets: float, likely: list[float]) -> None:
+    items = _items(_WISH, _Scripted(Reading(0.0, forgets)))
+    assert [item.likely for item in items if isinstance(item, ForgetRequest)] == likely
+
+
+def test_words_that_settle_it_leave_nothing_open() -> None:
+    assert not leaves_worth_open(judge(_SURE, None))
+
+
+@pytest.fixture(scope="module")
+def reader() -> UtteranceReader:
+    opened = open_utterance_reader(Settings())
+    assert opened is not None
+    return opened
+
+
+def test_wishes_to_forget_are_told_from_what_only_looks_like_one(reader: UtteranceReader) -> None:
+    wishes = [_WISH, "That business with the loan, I'd rather it wasn't anywhere.", "You never heard about Tilda, ok?"]
+    others = ["Don't forget to rest, you two!", "I forgot my keys again.", "I never heard back from the landlord."]
+    chances = [reading.forgets for reading in reader.read([read_as(text) for text in (*wishes, *others)])]
+    assert min(chances[: len(wishes)]) > max(chances[len(wishes) :])
+
+
+def test_what_is_worth_a_memory_is_told_from_small_talk(reader: UtteranceReader) -> None:
+    worth = ["stress test came back clean", "got dumped", "third generation on this farm"]
+    idle = ["haha nice one", "that sounds lovely", "no worries, talk soon"]
+    chances = [reading.worth for reading in reader.read([read_as(text) for text in (*worth, *idle)])]
+    assert min(chances[: len(worth)]) > max(chances[len(worth) :])
+
+
+def test_an_utterance_is_read_the_same_alone_and_among_others(reader: UtteranceReader) -> None:
+    texts = [read_as(text, "And your job?") for text in (_WISH, _SURE, "nurse", "haha " * 60)]
+    alone = [reader.read([text])[0].worth for text in texts]
+    assert [reading.worth for reading in reader.read(texts)] == pytest.approx(alone, abs=1e-5)
+
+
+def test_nothing_is_read_of_nothing(reader: UtteranceReader) -> None:
+    assert reader.read([]) == []
+
+
+def test_of_what_was_said_before_the_end_is_read() -> None:
+    assert read_as("nurse", "a" * 900 + "And your job?") == ("a" * 287 + "And your job?", "nurse")
+    assert read_as("nurse") == ("-", "nurse")
