@@ -12,6 +12,7 @@ from typing import Final
 from policies.language.attributes import ATTRIBUTES
 from policies.language.life_topics import LIFE_TOPICS
 from policies.language.wording import Wording, content, contents, read
+from policies.likely_meant import likely_meant
 from policies.pieces import is_fragment, names_nobody, told_together
 from policies.privacy.sensitive import is_of, kind_called
 from policies.wish_words import SPOKEN_WORD, idle_in, life_topics_meant, names_nothing
@@ -28,10 +29,9 @@ _NEAR_SHARE: Final = 0.5
 _TIE: Final = 0.03
 """Cosine within which two memories are equally near."""
 _FAINT_SHARE: Final = 0.2
-_ALONE_SHARE: Final = 0.4
-"""Shares of the check threshold from which may be meant what has a word of the request, and what only stands out."""
+"""The same for what has a word of the request."""
 _STANDS_OUT: Final = 0.1
-"""By how much of cosine one memory is nearer to a request than all others that may be meant, to stand out."""
+"""How much less near than the nearest of what is meant by its attribute alone another one may be."""
 
 _AT_ONCE: Final = timedelta(hours=1)
 """How long before a request a turn may lie that is what was just said."""
@@ -45,8 +45,6 @@ the head finds from .8 on are of the topic, and three in five of what it finds f
 _READ_PERHAPS: Final = 0.2
 """How likely a message is read to ask for something known to be forgotten, from where on that may be meant: what is
 read is hidden, and never erased by that alone (docs/reference/cross-encoder.md)."""
-_READ_ALONE: Final = 0.5
-"""The same for what may be no request at all: of how likely it is one, times how likely it is read to mean that."""
 _FEWEST_LEFT: Final = 2
 """Content words and numbers that a fragment has which is left of a memory: fewer tell nothing."""
 
@@ -75,6 +73,12 @@ class Known:
         read = [item.read for item in (self, *self.pieces) if item.read is not None]
         return max(read, default=None)
 
+    @property
+    def nearest(self) -> float | None:
+        """Return its cosine to the request, or that of a nearer part of it."""
+        cosines = [item.similarity for item in (self, *self.pieces) if item.similarity is not None]
+        return max(cosines, default=None)
+
     def is_read_from(self, least: float) -> bool:
         """Return whether it, or a part of it, is read as meant, at least so likely."""
         return self.likely is not None and self.likely >= least
@@ -94,12 +98,8 @@ def meant_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, nam
     Surely meant is what has all content words of the request, or speaks of the attribute that it names, or is as near
     as the same fact, or about the same thing with half of the words; never what is told of somebody whom the request
     does not name. Where nothing is surely meant, the nearest may be. Of what a doubtful request means nothing is sure.
-    One that names a topic as a whole means what is surely of it, and perhaps what is likely. What may be no request
-    means, perhaps, what its message is read to ask for, and nothing else.
+    One that names a topic as a whole means what is surely of it, and perhaps what is likely.
     """
-    if request.likely is not None:
-        likely = ((i, (item.likely or 0.0) * request.likely) for i, item in enumerate(items))
-        return Meant(perhaps=tuple(index for index, chance in likely if chance >= _READ_ALONE))
     if request.scope == "all":
         everything = tuple(range(len(items)))
         return Meant(perhaps=everything) if request.doubtful else Meant(surely=everything)
@@ -149,17 +149,19 @@ def _named_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, na
     )
     if surely and not request.doubtful:
         return Meant(surely=surely)
-    read = {index for index, item in enumerate(items) if item.is_read_from(_READ_PERHAPS)}
-    if surely or read:
-        return Meant(perhaps=tuple(sorted({*surely, *read})))
+    likely = likely_meant([(item.likely, item.nearest) for item in items])
+    if surely or likely:
+        return Meant(perhaps=tuple(sorted({*surely, *likely})))
     maybe = [index for index, sure in enumerate(judged) if sure is None]
+    if of_kind := tuple(index for index in maybe if wanted.is_of_its_kind(items[index].memory)):
+        return Meant(perhaps=of_kind)
+    if any(item.likely is not None for item in items):
+        return Meant()
     named = [index for index in maybe if wanted.shares_a_word(items[index], name)]
     return Meant(
-        perhaps=tuple(index for index in maybe if wanted.is_of_its_kind(items[index].memory))
-        or _nearest(named, items, policy)
+        perhaps=_nearest(named, items, policy)
         or _nearest(maybe, items, policy)
         or _nearest(named, items, policy, _FAINT_SHARE)
-        or _standing_out(maybe, items, policy)
     )
 
 
@@ -371,18 +373,6 @@ def _nearest(
     }
     best = max(near.values(), default=0.0)
     return tuple(index for index, similarity in near.items() if similarity >= best - _TIE)
-
-
-def _standing_out(places: Sequence[int], items: Sequence[Known], policy: Policy) -> tuple[int, ...]:
-    """Return the one that is much nearer than all others, though a topic and what is told of it are far apart:
-    "my politics" and a vote."""
-    ranked = sorted(places, key=lambda index: -(items[index].similarity or 0.0))
-    if len(ranked) < 2:
-        return ()
-    first, second = (items[index].similarity or 0.0 for index in ranked[:2])
-    least = _thresholds(items[ranked[0]].memory.type, policy)[1] * _ALONE_SHARE
-    stands = first >= max(least, second + _STANDS_OUT)
-    return (ranked[0],) if stands else ()
 
 
 def _thresholds(type_: MemoryType, policy: Policy) -> tuple[float, float]:

@@ -103,8 +103,8 @@ class ForgetRequest(Value):
     is `doubtful` nothing is erased: it is hidden, and a person asked. `attribute` and `entity` say what is meant of
     whom. `just_said` means what came of the turn before it in its conversation; `said_at` is when it was asked for,
     `said_on` the day on which it was told that is meant. `whole` says that all about the thing is meant. `said` is the
-    whole message, where it is English: it may be read beside what is known. `likely` says how likely it is a
-    request at all, where no order says so: it is one only where something that is known is read as what it means.
+    whole message, where it is English: it may be read beside what is known. `only_as_read` says that no order says
+    it, but the message reads like it: it is a request only where something that is known is what it likely means.
     `apart` are the things that `what` names one by one, where that is more than one thing or says more of it.
     """
 
@@ -121,13 +121,8 @@ class ForgetRequest(Value):
     attribute: Annotated[str, Field(min_length=1, max_length=60)] | None = None
     entity: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     said: Summary | None = None
-    likely: Annotated[float, Field(ge=0, le=1)] | None = None
+    only_as_read: bool = False
     apart: tuple[Summary, ...] = ()
-
-    @property
-    def only_as_read(self) -> bool:
-        """Return whether it may be no request."""
-        return self.likely is not None
 
 
 class Extraction(Value):

@@ -37,9 +37,10 @@ _ASIDE: Final = re.compile(
 """Words about a thing behind its name: "my salary, she would hate it"."""
 _BESIDE_A_THING: Final = frozenset({"conj", "cc", "relcl", "punct"})
 """Parts of a sentence that hang on the name of a thing, and are none of it."""
-_MAY_ASK_TO_FORGET: Final = 0.15
-"""How likely a message, or by words alone a sentence of it, must be a wish to forget to be read beside what is known
-(docs/reference/cross-encoder.md)."""
+_ASKS_TO_FORGET: Final = 0.5
+"""How likely a message that gives no order must be read to be a wish to forget, to be taken for one."""
+_TELLS_IT: Final = 0.15
+"""The same of a sentence of such a message, by its words, to be a part of the wish, of which no memory is made."""
 _TOLD_BEFORE: Final = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
 )
@@ -49,8 +50,8 @@ _TOLD_BEFORE: Final = re.compile(
 @dataclass(frozen=True)
 class Forgetting:
     """A request to forget, in the user's own words; everything if `is_all`, what the turn before said if
-    `is_just_said`, all about what it names if `is_whole`. In doubt somebody is asked. `likely` says how likely
-    it is a request, where no order says so: then it is one only where something known is read as what it means."""
+    `is_just_said`, all about what it names if `is_whole`. In doubt somebody is asked. `is_only_as_read` says that
+    no order says so: then it is one only where it likely means something known."""
 
     utterance: Utterance
     text: str
@@ -58,7 +59,7 @@ class Forgetting:
     is_doubtful: bool = False
     is_just_said: bool = False
     is_whole: bool = False
-    likely: float | None = None
+    is_only_as_read: bool = False
 
 
 def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object]) -> Forgetting | None:
@@ -80,11 +81,6 @@ def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object
 def forgetting_just_said(utterance: Utterance) -> Forgetting:
     """Return the request that means what the turn before said."""
     return Forgetting(utterance, _JUST_SAID, is_doubtful=True, is_just_said=True)
-
-
-def forgetting_perhaps(utterance: Utterance, likely: float) -> Forgetting:
-    """Return the request that an utterance may be, and how likely it is one."""
-    return Forgetting(utterance, utterance.text, is_doubtful=True, likely=likely)
 
 
 def spoken_of(utterance: Utterance, order: Order, before: Utterance | None) -> tuple[Utterance, str] | None:
@@ -129,24 +125,22 @@ def _repeats(utterance: Utterance, order: Order, before: Sequence[object]) -> bo
 
 
 def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list[Statement | Forgetting]:
-    """Return what a message states with the request to forget that it may be, where it has no such order: what it
+    """Return what a message states with the request to forget as which it is read, where it has no such order: what it
     states before is known to that already, what the same sentence states is no memory if it is one."""
-    if heard.language != ENGLISH or any(order.intent == "forget" for order in heard.orders):
+    is_ordered = any(order.intent == "forget" for order in heard.orders)
+    if is_ordered or heard.reading is None or heard.reading.forgets < _ASKS_TO_FORGET:
         return statements
-    chances = {u.start: _asks_to_forget(u) for u in heard.utterances if not u.orders and not u.of_others}
-    likely = max(chances.values(), default=0.0)
-    if likely and heard.reading is not None:
-        likely = heard.reading.forgets
-    if likely < _MAY_ASK_TO_FORGET:
+    chances = [(_asks_to_forget(u), -u.start, u) for u in heard.utterances if not u.orders and not u.of_others]
+    likeliest, _, asking = max(chances, default=(0.0, 0, None))
+    if asking is None or not likeliest:
         return statements
-    likeliest_start = max(chances, key=lambda start: chances[start])
-    starts = {start for start, chance in chances.items() if chance >= _MAY_ASK_TO_FORGET} | {likeliest_start}
+    starts = {asking.start, *(u.start for chance, _, u in chances if chance >= _TELLS_IT)}
     stated = [item for item in statements if isinstance(item, Statement)]
     for item in stated:
         item.unless_forgotten = any(u.start in starts for u in item.utterances)
     first = next((i for i, item in enumerate(statements) if item in stated and item.unless_forgotten), len(statements))
-    likeliest = next(u for u in heard.utterances if u.start == likeliest_start)
-    return [*statements[:first], forgetting_perhaps(likeliest, likely), *statements[first:]]
+    perhaps = Forgetting(asking, asking.text, is_doubtful=True, is_only_as_read=True)
+    return [*statements[:first], perhaps, *statements[first:]]
 
 
 def _asks_to_forget(utterance: Utterance) -> float:

@@ -131,7 +131,7 @@ class RulesExtractor:
             said_at=forgetting.utterance.turn.occurred_at,
             said_on=told_on(forgetting),
             said=message_of(forgetting.utterance),
-            likely=forgetting.likely,
+            only_as_read=forgetting.is_only_as_read,
             apart=apart,
         )
 

@@ -63,10 +63,10 @@ def test_what_is_read_as_worth_a_memory_is_kept() -> None:
     assert not any("stress test" in summary for summary in _told(None))
 
 
-@pytest.mark.parametrize(("forgets", "likely"), [(0.9, [0.9]), (0.1, [])])
-def test_a_message_may_be_a_wish_to_forget_as_it_is_read(forgets: float, likely: list[float]) -> None:
+@pytest.mark.parametrize(("forgets", "wishes"), [(0.9, 1), (0.1, 0)])
+def test_a_message_may_be_a_wish_to_forget_as_it_is_read(forgets: float, wishes: int) -> None:
     items = _items(_WISH, _Scripted(Reading(0.0, forgets)))
-    assert [item.likely for item in items if isinstance(item, ForgetRequest)] == likely
+    assert [item.only_as_read for item in items if isinstance(item, ForgetRequest)] == [True] * wishes
 
 
 def test_words_that_settle_it_leave_nothing_open() -> None:

@@ -168,19 +168,6 @@ def test_what_a_message_is_read_to_ask_for_may_be_meant_whatever_its_words() -> 
     assert meant_by(wish("what I said about the pills"), facts, POLICY, "Maya").perhaps == (0,)
 
 
-def test_what_may_be_no_wish_means_only_what_its_message_is_surely_read_to_ask_for() -> None:
-    facts = [
-        replace(known("Maya takes lithium."), read=0.9),
-        replace(known("Maya swims."), read=0.4),
-        known("Maya sews."),
-    ]
-    perhaps_one = wish("nobody needs to know about the pills", doubtful=True, likely=0.6)
-    assert meant_by(perhaps_one, facts, POLICY, "Maya").perhaps == (0,)
-    assert meant_by(perhaps_one, facts[1:], POLICY, "Maya").perhaps == ()
-    talk = perhaps_one.model_copy(update={"likely": 0.2})
-    assert meant_by(talk, facts, POLICY, "Maya").perhaps == ()
-
-
 def test_of_what_was_just_said_only_what_is_read_as_meant_may_be() -> None:
     at = datetime(2026, 11, 2, 9, tzinfo=UTC)
     before = at - timedelta(minutes=1)
@@ -227,9 +214,11 @@ def test_a_wish_that_names_the_day_takes_what_was_told_then() -> None:
     assert meant_by(wish("the bad one", said_on=at.date()), told, POLICY, "Maya").perhaps == (0,)
 
 
-def test_what_stands_out_may_be_meant_though_it_is_far_from_what_the_wish_names() -> None:
+def test_of_what_is_hardly_read_as_meant_that_may_be_which_is_much_nearer() -> None:
     facts = [known("Maya voted for the bridge.", 0.36), known("Maya collects stamps.", 0.02)]
-    assert meant_by(wish("my ballots"), facts, POLICY, "Maya").perhaps == (0,)
+    read_alike = [replace(fact, read=0.01) for fact in facts]
+    assert meant_by(wish("my ballots"), read_alike, POLICY, "Maya").perhaps == (0,)
+    assert meant_by(wish("my ballots"), read_alike[1:], POLICY, "Maya").perhaps == ()
 
 
 def test_a_wish_that_names_a_kind_of_sensitive_data_may_mean_all_that_speaks_of_it() -> None:
