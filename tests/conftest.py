@@ -38,6 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
     running.begin(config)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    with running.nothing_collected():
+        return (yield)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     running.put_in_order(items, limited=config.option.seconds is not None)
