@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import allow_header_conformance, positive
 from schema import Subject
 from stores.catalog import Changes
 from tests.contract.catalogs import a_memory as a_known_memory
-from tests.e2e.service import Served, openapi_document
+from tests.e2e.service import Served, openapi_document, served, settings_in
 
 USER: Final = "anna"
 MEANING: Final = {
@@ -43,6 +43,7 @@ MEANING: Final = {
     "DELETE /api/v1/subjects/{subject_id}/topics/{topic}",
     "PUT /api/v1/subjects/{subject_id}/paused-conversations/{conversation_id}",  # an ETag is one that it has had
     "DELETE /api/v1/subjects/{subject_id}/paused-conversations/{conversation_id}",
+    "POST /api/v1/subjects/{subject_id}/store/write",  # what is to be replaced is there as it was read
     "GET /api/v1/subjects/{subject_id}/reviews",  # a cursor is one that a list gave
     "GET /api/v1/webhooks/{webhook_id}/deliveries",
     "GET /api/v1/legal-holds",
@@ -81,8 +82,25 @@ LABELS: Final = [
 ]
 
 
+@pytest.fixture(
+    scope="module", params=[pytest.param(SOME, id="some"), pytest.param(MANY, id="many", marks=pytest.mark.long)]
+)
+def sent(request: pytest.FixtureRequest) -> tuple[int, int]:
+    """How many requests are sent to each route."""
+    chosen: tuple[int, int] = request.param
+    return chosen
+
+
 @pytest.fixture(scope="module")
-def keys() -> dict[str, str]:
+def service(sent: tuple[int, int], broker_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service where nothing is of other requests: an item may be new only once."""
+    settings = settings_in(tmp_path_factory.mktemp("service"), broker_url)
+    with served(settings.model_copy(update={"enqueue_budget_ms": 10_000.0})) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def keys(service: Served) -> dict[str, str]:
     """A key for each route."""
     return {}
 
@@ -140,7 +158,6 @@ def operations() -> Mapping[str, schemathesis.APIOperation[Any, Any, Any, Any]]:
     return {operation.label: operation for operation in found}
 
 
-@pytest.mark.parametrize("sent", [pytest.param(SOME, id="some"), pytest.param(MANY, id="many", marks=pytest.mark.long)])
 @pytest.mark.parametrize("label", LABELS)
 def test_a_route_answers_as_its_description_says(
     label: str,
