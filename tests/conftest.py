@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from httpx._transports import default as transports
 from hypothesis import HealthCheck, Phase, settings
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -24,6 +26,8 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 # For `make canary`, which asks whether a test fails and not over what least example.
 settings.register_profile("unshrunk", phases=(Phase.explicit, Phase.reuse, Phase.generate))
+# Each client would read some 140 authorities anew, 50 ms of the processor, which is more than most tests take.
+transports.create_ssl_context = cache(transports.create_ssl_context)  # type: ignore[attr-defined]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,6 +36,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     running.begin(config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    with running.nothing_collected():
+        return (yield)
 
 
 @pytest.hookimpl(trylast=True)

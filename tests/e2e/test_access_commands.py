@@ -118,7 +118,7 @@ def test_an_address_of_the_service_that_is_taken_is_named_in_one_line(home: Home
     ]
 
 
-@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("processes", ["1", pytest.param("2", marks=pytest.mark.long)])
 def test_a_service_that_fails_as_it_starts_ends_as_every_command_does(home: Home, processes: str) -> None:
     said = home.spawn("serve", "--processes", processes, AFTERTURN_PAGES_CATALOGUES=str(home.folder / "nowhere"))
     assert said.returncode == 2

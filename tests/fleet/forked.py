@@ -1,7 +1,7 @@
-"""Processes of a fleet, forked from one in which everything is imported and the parser is loaded.
+"""Processes of a fleet, forked from one in which everything is imported, the parser loaded and the prototypes embedded.
 
-A worker that starts anew takes six seconds of the processor until it takes work, three of them for imports and the
-parser, which are the same in every test.
+A worker that starts anew takes six seconds of the processor until it takes work, five of them for what is the same in
+every test.
 """
 
 from __future__ import annotations
