@@ -56,7 +56,7 @@ def forget(
     anything was removed or hidden; where nothing was, an event says so. Under legal hold nothing is removed, and the
     audit says so.
     """
-    memories, items, meant = _looked_through(request, vector, draft, context, conversation_id)
+    request, memories, items, meant = _looked_through(request, vector, draft, context, conversation_id)
     beside = _rests([items[index] for index in meant.perhaps], request, draft, context)
     hid = _hide([memories[index] for index in meant.perhaps], request, draft, context, conversation_id)
     for rest, rest_vector in beside:
@@ -94,7 +94,7 @@ def hide_meant(
 
     Returns whether anything was; what is under legal hold is left as it is.
     """
-    memories, _, meant = _looked_through(request, vector, draft, context, conversation_id)
+    request, memories, _, meant = _looked_through(request, vector, draft, context, conversation_id)
     shown = [memories[index] for index in meant.surely if memories[index].status in _SHOWN]
     if request.just_said:
         shown += [memories[index] for index in meant.perhaps if memories[index].status is Status.PROVISIONAL]
@@ -109,8 +109,20 @@ def hide_meant(
 
 def _looked_through(
     request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext, conversation_id: str | None
+) -> tuple[ForgetRequest, list[Memory], list[Known], Meant]:
+    """Return the memories that a request may mean, as they are known, and which of them it does; with the request as it
+    was understood: one that means what was just said, where nothing was, means what the whole message is about."""
+    memories, items, meant = _meant_of_known(request, vector, draft, context, conversation_id)
+    if not request.just_said or request.said is None or meant != Meant():
+        return request, memories, items, meant
+    of_message = request.model_copy(update={"just_said": False, "what": request.said})
+    [message_vector] = context.embedder.embed([request.said])
+    return of_message, *_meant_of_known(of_message, message_vector, draft, context, conversation_id)
+
+
+def _meant_of_known(
+    request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext, conversation_id: str | None
 ) -> tuple[list[Memory], list[Known], Meant]:
-    """Return the memories that a request may mean, as they are known, and which of them it does."""
     draft.load(context.catalog.list_memories(draft.subject, statuses=FORGETTABLE, limit=LOOKED_THROUGH))
     memories = [
         memory
@@ -119,12 +131,8 @@ def _looked_through(
         and (not request.just_said or (memory.conversation_id == conversation_id and memory.status in _SHOWN))
     ]
     items = _read(known_beside(memories, request, vector, draft, context), request, draft, context)
-    name = draft.name or ""
-    return (
-        memories,
-        items,
-        _named(request, memories) if request.known else meant_by(request, items, context.policy, name),
-    )
+    meant = _named(request, memories) if request.known else meant_by(request, items, context.policy, draft.name or "")
+    return memories, items, meant
 
 
 def _rests(

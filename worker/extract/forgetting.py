@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -39,6 +39,9 @@ _BESIDE_A_THING: Final = frozenset({"conj", "cc", "relcl", "punct"})
 """Parts of a sentence that hang on the name of a thing, and are none of it."""
 _ASKS_TO_FORGET: Final = 0.5
 """How likely a message that gives no order must be read to be a wish to forget, to be taken for one."""
+_SURELY_ASKS_TO_FORGET: Final = 0.9
+"""The same of a message with an order for all that is known which is in doubt, to hide that until somebody says
+more."""
 _TELLS_IT: Final = 0.15
 """The same of a sentence of such a message, by its words, to be a part of the wish, of which no memory is made."""
 _TOLD_BEFORE: Final = re.compile(
@@ -63,9 +66,9 @@ class Forgetting:
 
 
 def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object]) -> Forgetting | None:
-    """Return what a request names; None where all may be meant and that is doubtful: hiding all that is known for what
-    may be another's words would be worse than to wait. None too where "it all" is what the request
-    `before` it names."""
+    """Return what a request names; None where all may be meant and that is doubtful by words: hiding all that is known
+    for what may be another's words would be worse than to wait for a reading. None too where "it all" is what the
+    request `before` it names."""
     if order.scope == "all":
         is_new = not (order.doubtful or _repeats(utterance, order, before))
         return Forgetting(utterance, _EVERYTHING, is_all=True) if is_new else None
@@ -127,8 +130,10 @@ def _repeats(utterance: Utterance, order: Order, before: Sequence[object]) -> bo
 def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list[Statement | Forgetting]:
     """Return what a message states with the request to forget as which it is read, where it has no such order: what it
     states before is known to that already, what the same sentence states is no memory if it is one."""
-    is_ordered = any(order.intent == "forget" for order in heard.orders)
-    if is_ordered or heard.reading is None or heard.reading.forgets < _ASKS_TO_FORGET:
+    likely = heard.reading.forgets if heard.reading is not None else 0.0
+    if ordered := [order for order in heard.orders if order.intent == "forget"]:
+        return [*statements, *_all_of_it(ordered, heard)] if likely >= _SURELY_ASKS_TO_FORGET else statements
+    if likely < _ASKS_TO_FORGET:
         return statements
     chances = [(_asks_to_forget(u), -u.start, u) for u in heard.utterances if not u.orders and not u.of_others]
     likeliest, _, asking = max(chances, default=(0.0, 0, None))
@@ -139,8 +144,17 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     for item in stated:
         item.unless_forgotten = any(u.start in starts for u in item.utterances)
     first = next((i for i, item in enumerate(statements) if item in stated and item.unless_forgotten), len(statements))
-    perhaps = Forgetting(asking, asking.text, is_doubtful=True, is_only_as_read=True)
+    said = " ".join(u.text for u in heard.utterances if not u.of_others)
+    perhaps = Forgetting(asking, said, is_doubtful=True, is_only_as_read=True)
     return [*statements[:first], perhaps, *statements[first:]]
+
+
+def _all_of_it(ordered: Sequence[Order], heard: Heard) -> Iterator[Forgetting]:
+    """Yield the request for all that is known, where an order for that was in doubt, and so was not taken."""
+    for utterance in heard.utterances:
+        for order in ordered:
+            if order in utterance.orders and order.doubtful and order.scope == "all":
+                yield Forgetting(utterance, _EVERYTHING, is_all=True, is_doubtful=True)
 
 
 def _asks_to_forget(utterance: Utterance) -> float:
