@@ -9,12 +9,17 @@ from typing import Final, Protocol
 from policies.language.discourse_markers import prepares, thanks
 from policies.language.heads import Judgement, judge, leaves_worth_open
 from policies.language.languages import ENGLISH
+from policies.language.orders import Order
 from stores.embedding.reading import Reading, read_as
 from worker.extract.utterances import Heard, Utterance
 
 _MAY_FORGET: Final = 0.03
 """How likely a sentence must be a wish to forget, by its words, for its message to be read: 216 of 230 messages with
 such a wish by three authors are, and a third of those of LoCoMo."""
+
+
+_MAY_BE_MEANT: Final = 0.1
+"""How likely a message must be read to be a wish to forget for a doubtful order in it to be one."""
 
 
 class Reader(Protocol):
@@ -34,13 +39,16 @@ class _Unread:
 
 def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
     """Put a reading to each utterance of which words leave open whether it is worth a memory, and to each message that
-    may ask for something to be forgotten, all in one call. What other sources than a chat send is judged by neither."""
+    may ask for something to be forgotten, all in one call. What other sources than a chat send is judged by neither.
+    A doubtful order to forget is none where its message does not read like a wish: "losing my job was tough"."""
     unread = [one for heard in messages for one in _unread(heard)]
     for one, reading in zip(unread, reader.read([one.pair for one in unread]) if unread else (), strict=True):
-        if one.number is None:
-            one.heard.reading = reading
-        else:
+        if one.number is not None:
             one.heard.utterances[one.number] = replace(one.heard.utterances[one.number], reading=reading)
+            continue
+        one.heard.reading = reading
+        if reading.forgets < _MAY_BE_MEANT:
+            _drop_doubtful_wishes(one.heard)
 
 
 def judged(utterance: Utterance) -> Judgement:
@@ -69,10 +77,25 @@ def _unread(heard: Heard) -> list[_Unread]:
         if not utterance.asks and leaves_worth_open(judged(utterance))
     ]
     own = [utterance for _, utterance in parsed if not utterance.of_others]
-    if heard.language == ENGLISH and any(judged(one).intents["forget"] >= _MAY_FORGET for one in own):
+    may_ask = any(_is_doubtful_wish(order) for order in heard.orders)
+    may_ask = may_ask or any(judged(one).intents["forget"] >= _MAY_FORGET for one in own)
+    if heard.language == ENGLISH and own and may_ask:
         whole = " ".join(one.text for one in own)
         unread.append(_Unread(heard, read_as(whole, heard.asked.text if heard.asked else "")))
     return unread
+
+
+def _is_doubtful_wish(order: Order) -> bool:
+    return order.intent == "forget" and order.doubtful and not order.sure
+
+
+def _drop_doubtful_wishes(heard: Heard) -> None:
+    dropped = {order for order in heard.orders if _is_doubtful_wish(order)}
+    heard.orders = tuple(order for order in heard.orders if order not in dropped)
+    for number, utterance in enumerate(heard.utterances):
+        if dropped & set(utterance.orders):
+            kept = tuple(order for order in utterance.orders if order not in dropped)
+            heard.utterances[number] = replace(utterance, orders=kept)
 
 
 def _before(utterance: Utterance) -> str:
