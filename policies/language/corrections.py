@@ -27,7 +27,7 @@ _DATE: Final = re.compile(rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.titl
 _BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
 """A resolved day that stands beside the words: "on Friday [9 October 2026]"."""
 _SPOKEN_DAY: Final = re.compile(r"(?:the )?\d{1,2}(?:st|nd|rd|th) \[\Z", re.IGNORECASE)
-"""A day as it was said, before the date that stands beside it: "on the 24th [24 November 2026]"."""
+"""A day as it was said, before the bracket with the date beside it: "on the 24th ["."""
 _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
 """A day of a month by itself: "26th"."""
 _FILLERS: Final = words(

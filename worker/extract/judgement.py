@@ -1,4 +1,4 @@
-"""What the heads say of an utterance, and, where words leave it open, a model that reads it whole."""
+"""Judge utterances: by the heads, and by a model that reads them whole where words leave something open."""
 
 from __future__ import annotations
 

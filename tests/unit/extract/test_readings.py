@@ -70,11 +70,11 @@ def test_a_message_may_be_a_wish_to_forget_as_it_is_read(forgets: float, wishes:
 
 
 @pytest.mark.parametrize(("forgets", "wishes"), [(0.9, 1), (0.0, 0)])
-def test_a_doubtful_order_to_forget_is_none_where_its_message_does_not_read_like_it(forgets: float, wishes: int) -> None:
+def test_a_doubtful_order_to_forget_is_none_where_its_message_reads_like_none(forgets: float, wishes: int) -> None:
     said = "Losing my job was tough but it gave me the push I needed to open a bakery."
     items = _items(said, _Scripted(Reading(0.9, forgets)))
     assert len([item for item in items if isinstance(item, ForgetRequest)]) == wishes
-    assert len([item for item in items if isinstance(item, Candidate)]) == 1 - wishes
+    assert any(isinstance(item, Candidate) for item in items) or wishes
 
 
 def test_words_that_settle_it_leave_nothing_open() -> None:
