@@ -28,7 +28,7 @@ CHANGES: Final = ("replaces", "ends", "moves", "corrects")
 """Labels of the head "change" that say that something is otherwise than it was."""
 EMBEDDER: Final = "all-MiniLM-L6-v2-int8"
 """Whose vectors the heads that read vectors have learned from."""
-_OPEN: Final = (0.2, 0.8)
+_OPEN: Final = (0.05, 0.8)
 """Between which chances words leave open what is worth a memory: a third of all utterances, in which the vector finds
 nearly all that it finds in any (.831 right of authors held out, .835 with the vector of every one)."""
 _FILE: Final = "heads.npz"
