@@ -42,6 +42,7 @@ from schema import (
     Question,
     Turn,
 )
+from stores.embedding.reading import read_as
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.forgetting import Forgetting, message_of, named_apart, told_on
 from worker.extract.judgement import Reader, judged, read_what_is_open
@@ -72,6 +73,8 @@ class RulesExtractor:
         """Load the models now rather than with the first turn (about two seconds)."""
         language.prepare()
         sentiment.prepare()
+        if self._reader is not None:
+            self._reader.read([read_as("hello")])
 
     def extract(self, turns: Sequence[AdmittedTurn], context: Context) -> Extraction:
         """Return what there is to remember or to forget in the turns, in the order in which it was said.
