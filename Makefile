@@ -43,7 +43,7 @@ run: $(RUNNABLE) ## Start the whole fleet here and show what it remembers (FILE=
 	@exec $(BIN)/afterturn run $(FILE) $(if $(ONCE),--once)
 
 # What nobody uses need not be imported.
-UNIT := -n 2 -p no:schemathesis -p no:playwright tests/unit clients/python/tests
+UNIT := -n 2 -p no:schemathesis -p no:playwright -m "not long" tests/unit clients/python/tests
 # Whole files go to a worker, the longest first (tests/durations.json). More workers than cores: they wait half the time.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 ON_SERVERS := tests/fleet tests/contract tests/e2e tests/browser
@@ -54,7 +54,7 @@ test: $(INSTALLED) ## Run the tests, but for those of test-long
 	$(BIN)/python -m pytest -m "alone and not long" tests/fleet
 
 test-long: $(INSTALLED) ## Run the tests that take long for what they find (FOR=300 begins none after so many seconds)
-	$(BIN)/python -m pytest -n 3 $(BY_FILE) -m "long and not alone" $(if $(FOR),--seconds $(FOR)) $(ON_SERVERS)
+	$(BIN)/python -m pytest -n 3 $(BY_FILE) -m "long and not alone" $(if $(FOR),--seconds $(FOR)) $(ON_SERVERS) tests/unit
 	$(if $(FOR),@echo "left out for want of time: those that count milliseconds",$(BIN)/python -m pytest -m "long and alone" tests/fleet)
 
 test-machines: $(INSTALLED) ## Run the fleet's tests on two machines' worth of data folders, one Postgres and one Redis (LONG=1: the long ones too)

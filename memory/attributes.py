@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from threading import Lock
 from typing import Final
 from uuid import UUID
@@ -17,21 +19,42 @@ from stores.embedding.base import Embedder
 from stores.index.base import Vector
 
 _SINGLE: Final = np.array([attribute.single for attribute in ATTRIBUTES.values()], dtype=np.float64)
+_FILE: Final = "attribute_prototypes.npz"
+"""The prototypes of the embedders that are built in, which take one second to embed and six: made anew by
+`python -m benchmarks.embed_prototypes` when examples or such an embedder change."""
 _lock = Lock()
 _prototypes: dict[str, Prototypes] = {}
 
 
 def prototypes_of(embedder: Embedder) -> Prototypes:
-    """Return the prototypes in this embedder's vectors; a process embeds them once. Safe for many threads.
+    """Return the prototypes in this embedder's vectors; a process embeds those that do not come with the package once.
+    Safe for many threads.
 
     Raises:
         EmbedderUnavailable: try again later.
     """
     with _lock:
         if embedder.name not in _prototypes:
-            with spending("start"):
-                _prototypes[embedder.name] = Prototypes(embedder.embed(Prototypes.texts()))
+            _prototypes[embedder.name] = shipped_prototypes(embedder.name) or _embedded(embedder)
         return _prototypes[embedder.name]
+
+
+def shipped_prototypes(embedder: str) -> Prototypes | None:
+    """Return the prototypes of the embedder of this name that come with the package; None if none do."""
+    entry = entry_of(embedder)
+    with (files(__package__) / _FILE).open("rb") as file, np.load(file, allow_pickle=False) as saved:
+        return Prototypes(saved[entry]) if entry in saved else None
+
+
+def entry_of(embedder: str) -> str:
+    """Return what the prototypes of an embedder are called in the file. It holds a digest of the examples, so that
+    vectors of others than there are now are never taken for theirs."""
+    return f"{embedder}@{hashlib.sha256(chr(0).join(Prototypes.texts()).encode()).hexdigest()[:16]}"
+
+
+def _embedded(embedder: Embedder) -> Prototypes:
+    with spending("start"):
+        return Prototypes(embedder.embed(Prototypes.texts()))
 
 
 def with_attributes(

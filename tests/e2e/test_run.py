@@ -174,10 +174,10 @@ def test_a_run_that_ended_leaves_no_process_behind(home: Home, first: Said) -> N
 def test_a_stopped_run_is_backed_up_and_restored_elsewhere_without_a_redis(
     home: Home, first: Said, tmp_path: Path
 ) -> None:
-    copied = home.spawn("backup", str(tmp_path / "backup"), "--with-broker")
+    copied = home.say("backup", str(tmp_path / "backup"), "--with-broker")
     assert copied.returncode == 0, copied.stderr
     elsewhere = Home.at(tmp_path / "elsewhere")
-    restored = elsewhere.spawn("restore-backup", str(tmp_path / "backup"), "--with-broker")
+    restored = elsewhere.say("restore-backup", str(tmp_path / "backup"), "--with-broker")
     assert restored.returncode == 0, restored.stderr
     assert counted(elsewhere, "memories", "id") == counted(home, "memories", "id")
     assert elsewhere.json("search", "maya", "what can she not eat?")
@@ -185,8 +185,8 @@ def test_a_stopped_run_is_backed_up_and_restored_elsewhere_without_a_redis(
 
 @pytest.mark.parametrize("how", [pytest.param("run", marks=pytest.mark.long), "search"])
 def test_an_index_that_was_not_built_is_neither_worked_with_nor_searched(home: Home, first: Said, how: str) -> None:
-    command = [how] if how == "run" else [how, "maya", "what can she not eat?"]
-    said = home.spawn(*command, AFTERTURN_INDEX_NAME="next")
+    other = {"AFTERTURN_INDEX_NAME": "next"}
+    said = home.spawn("run", **other) if how == "run" else home.say(how, "maya", "what can she not eat?", **other)
     assert said.returncode == 2, said.stdout
     assert ("sqlite:next" in said.stderr, "afterturn reindex" in said.stderr, "Traceback" in said.stderr) == (
         True,
@@ -263,9 +263,9 @@ def test_a_memory_is_shown_with_its_sources_and_all_that_was_done_to_it(home: Ho
 
 
 def test_a_backup_is_not_restored_to_the_broker_of_a_run_that_works(home: Home, second: Run, tmp_path: Path) -> None:
-    assert home.spawn("backup", str(tmp_path / "backup")).returncode == 0
+    assert home.say("backup", str(tmp_path / "backup")).returncode == 0
     elsewhere = Home(tmp_path / "elsewhere", home.port)
-    said = elsewhere.spawn("restore-backup", str(tmp_path / "backup"))
+    said = elsewhere.say("restore-backup", str(tmp_path / "backup"))
     assert said.returncode == 2, said.stdout
     assert "a fleet works on the broker" in said.stderr
     assert re.search(r"\S+@\S+, beat\.", said.stderr), "the worker is named"
@@ -281,14 +281,14 @@ def test_turns_ingested_from_another_shell_are_remembered_and_can_be_forgotten(h
         )
     )
     zoe = ("zoe", "--tenant", "acme")
-    assert home.spawn("ingest", str(file)).returncode == 0
+    assert home.say("ingest", str(file)).returncode == 0
     wait_until(lambda: len(home.json("memories", *zoe)) == 2, "both turns are remembered")
     # With time for the broker to answer: what the spool has to take on a busy machine counts as enqueued.
     assert home.json("ingest", str(file), AFTERTURN_ENQUEUE_BUDGET_MS="10000")["processed_already"] == 2
     [horses] = [memory for memory in home.json("memories", *zoe) if "horses" in memory["summary"]]
     asked = home.say("forget", horses["id"])
     assert (asked.returncode, len(home.json("memories", *zoe))) == (1, 2)
-    forgotten = home.spawn("forget", horses["id"][:8], "--yes")
+    forgotten = home.say("forget", horses["id"][:8], "--yes")
     assert (forgotten.returncode, "horses" in forgotten.stdout) == (0, False)
     [left] = home.json("memories", *zoe, "--all")
     assert "Oslo" in left["summary"]
@@ -311,7 +311,7 @@ def test_a_killed_worker_is_noticed_and_started_again_and_takes_the_turns(home: 
     os.kill(killed, signal.SIGKILL)
     file = home.folder / "yann.jsonl"
     file.write_text(json.dumps(a_turn("yann", 1, "I live in Paris.")))
-    assert home.spawn("ingest", str(file)).returncode == 0
+    assert home.say("ingest", str(file)).returncode == 0
     second.wait_for("the worker died and was started again")
     assert second.pid_of("interfaces.cli worker") != killed
     wait_until(lambda: len(home.json("memories", "yann", "-t", "acme")) == 1, "the turn is remembered")

@@ -1,6 +1,6 @@
-"""Processes of a fleet, forked from one in which everything is imported, the parser loaded and the prototypes embedded.
+"""Processes of a fleet, forked from one in which everything is imported and the parser loaded.
 
-A worker that starts anew takes six seconds of the processor until it takes work, five of them for what is the same in
+A worker that starts anew takes five seconds of the processor until it takes work, four of them for what is the same in
 every test.
 """
 

@@ -219,6 +219,14 @@ def test_no_secret_survives_among_other_text(secrets: list[tuple[str, str]], oth
 
 
 @pytest.mark.parametrize(
+    "most_bytes",
+    [
+        pytest.param(MAX_TURN_BYTES // 8, id="an eighth"),
+        # What is quadratic shows in an eighth where there is much of it; all that may be said takes a second a text.
+        pytest.param(MAX_TURN_BYTES, id="whole", marks=pytest.mark.long),
+    ],
+)
+@pytest.mark.parametrize(
     "piece",
     [
      "a", "1 ", "12-", "@", "a@", "a.", "password is x1y ", "pin 1234 ", "system:", "A1 ", "ignore all ",
@@ -228,8 +236,8 @@ def test_no_secret_survives_among_other_text(secrets: list[tuple[str, str]], oth
      "a@b.co ", "4111111111111111 ", "x://a:", "from now on, ",
      "eyJaaaaaaaa.eyJ", "-----BEGIN PRIVATE KEY----- "],
 )  # fmt: skip
-def test_the_longest_hostile_text_takes_bounded_time(piece: str) -> None:
-    assert_grows_linearly(lambda text: screen(text, POLICY), piece, MAX_TURN_BYTES)
+def test_the_longest_hostile_text_takes_bounded_time(piece: str, most_bytes: int) -> None:
+    assert_grows_linearly(lambda text: screen(text, POLICY), piece, most_bytes)
 
 
 def test_checksums_tell_cards_and_accounts_from_other_numbers() -> None:
