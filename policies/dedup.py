@@ -12,6 +12,7 @@ from typing import Final
 from policies.facts import compare_facts
 from policies.language.attributes import is_fixed
 from policies.language.languages import ENGLISH
+from policies.language.own_topics import ends_what_was_told
 from policies.language.wording import Wording, read
 from policies.merge import would_lose
 from policies.pairs import (
@@ -242,11 +243,14 @@ def _judge(
     memory_wording = read(memory.summary, name)
     weaker = _is_weaker(candidate, wording, memory_wording)
     by_facts = compare_facts(candidate.facts, memory.facts)
-    if by_facts is SameFact.CHANGED and not weaker and _takes_place(candidate, wording):
+    is_old = is_earlier(candidate, memory, tolerance)
+    changes = by_facts is SameFact.CHANGED and _takes_place(candidate, wording)
+    if not is_old and ends_what_was_told(candidate.summary, memory.summary, candidate.language):
+        changes = changes or _can_end(candidate, memory, wording)
+    if changes and not weaker:
         return SameFact.CHANGED
     if by_facts is SameFact.DIFFERENT:
         return by_facts
-    is_old = is_earlier(candidate, memory, tolerance)
     old, new = (wording, memory_wording) if is_old else (memory_wording, wording)
     cosine = _scaled(neighbour.similarity, candidate, policy)
     behind = max(0.0, _scaled(nearest, candidate, policy) - cosine)

@@ -10,7 +10,9 @@ from itertools import pairwise
 from typing import Final
 
 from policies.language.attributes import ATTRIBUTES
+from policies.language.languages import ENGLISH
 from policies.language.life_topics import LIFE_TOPICS
+from policies.language.own_topics import meant_by_words
 from policies.language.wording import Wording, content, contents, read
 from policies.likely_meant import likely_meant
 from policies.pieces import is_fragment, names_nobody, told_together
@@ -150,18 +152,26 @@ def _named_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, na
     if surely and not request.doubtful:
         return Meant(surely=surely)
     likely = likely_meant([(item.likely, item.nearest) for item in items])
-    if surely or likely:
-        return Meant(perhaps=tuple(sorted({*surely, *likely})))
+    worded = meant_by_words(request.what, [item.memory.summary for item in items], request.language)
+    if surely or likely or worded:
+        return Meant(perhaps=tuple(sorted({*surely, *likely, *worded})))
     maybe = [index for index, sure in enumerate(judged) if sure is None]
+    return Meant(perhaps=_faintly(wanted, maybe, items, policy, name))
+
+
+def _faintly(
+    wanted: _Wanted, maybe: Sequence[int], items: Sequence[Known], policy: Policy, name: str
+) -> tuple[int, ...]:
+    """Return what may be meant of what no word and no reading says is: what is of the kind, or a little near."""
+    if wanted.request.language != ENGLISH:
+        return _nearest(maybe, items, policy, share=1.0)  # Of an English embedder all of a language are a little near.
     if of_kind := tuple(index for index in maybe if wanted.is_of_its_kind(items[index].memory)):
-        return Meant(perhaps=of_kind)
+        return of_kind
     if any(item.likely is not None for item in items):
-        return Meant()
+        return ()
     named = [index for index in maybe if wanted.shares_a_word(items[index], name)]
-    return Meant(
-        perhaps=_nearest(named, items, policy)
-        or _nearest(maybe, items, policy)
-        or _nearest(named, items, policy, _FAINT_SHARE)
+    return (
+        _nearest(named, items, policy) or _nearest(maybe, items, policy) or _nearest(named, items, policy, _FAINT_SHARE)
     )
 
 

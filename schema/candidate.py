@@ -103,9 +103,10 @@ class ForgetRequest(Value):
     is `doubtful` nothing is erased: it is hidden, and a person asked. `attribute` and `entity` say what is meant of
     whom. `just_said` means what came of the turn before it in its conversation; `said_at` is when it was asked for,
     `said_on` the day on which it was told that is meant. `whole` says that all about the thing is meant. `said` is the
-    whole message, where it is English: it may be read beside what is known. `only_as_read` says that no order says
-    it, but the message reads like it: it is a request only where something that is known is what it likely means.
-    `apart` are the things that `what` names one by one, where that is more than one thing or says more of it.
+    whole message, where it is English: it may be read beside what is known. `language` is the code of the language of
+    `what`. `only_as_read` says that no order says it, but the message reads like it: it is a request only where
+    something that is known is what it likely means. `apart` are the things that `what` names one by one, where that is
+    more than one thing or says more of it.
     """
 
     turn_id: Identifier
@@ -121,6 +122,7 @@ class ForgetRequest(Value):
     attribute: Annotated[str, Field(min_length=1, max_length=60)] | None = None
     entity: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     said: Summary | None = None
+    language: Annotated[str, Field(min_length=2, max_length=10)] = "en"
     only_as_read: bool = False
     apart: tuple[Summary, ...] = ()
 

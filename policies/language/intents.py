@@ -68,7 +68,7 @@ def forms_of(language: str) -> Forms:
     tail = (
         rf"(?:[\s,，]+(?:{_either(words, 'tail')})(?!\w)){{0,3}}"
         if language != "zh"
-        else f"(?:{_either(words, 'tail')}){{0,3}}"
+        else rf"(?:[\s,，]*(?:{_either(words, 'tail')})){{0,3}}"
     )
     forms, idle = [], {}
     for intent, by_language in rows.items():

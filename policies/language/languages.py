@@ -25,7 +25,10 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 """A Han character, of Chinese or Japanese: "我"."""
 _KANA: Final = re.compile(r"[\u3040-\u30ff]")
 """A kana, which only Japanese has: "は"."""
-_MIXED: Final = words("die a me i no in on he so do is was as an at or son al ben des mia ty")
+_MIXED: Final = words(
+    "die a me i no in on he so do is was as an at or son al ben des mia ty bin door min ska till per chef euros emojis "
+    "haha co e o end ta ping auto bravo ella un van och s ur met los"
+)
 """Words that are common in English and elsewhere, or given names, and tell nothing."""
 
 
@@ -41,7 +44,7 @@ def language_of(text: str, otherwise: str = ENGLISH) -> str:
     if sum(char < chr(_LATIN_LIMIT) for char in letters) < len(letters) * 0.6:
         return "zh" if _HAN.search(letters) and not _KANA.search(letters) else OTHER
     words = _WITH_APOSTROPHE.findall(text)
-    english = sum(word in _words()[ENGLISH] for word in words)
+    english = sum(word in _words()[ENGLISH] - _MIXED for word in words)
     scores = {
         language: sum(max(word in common_words, _ENOUGH * (word in _strong(language))) for word in words)
         + any(mark in text for mark in _marks(language))
@@ -49,7 +52,7 @@ def language_of(text: str, otherwise: str = ENGLISH) -> str:
         if language not in (ENGLISH, OTHER)
     }
     best = max(scores, key=lambda language: scores[language])
-    if scores[best] >= _ENOUGH and scores[best] > english:
+    if scores[best] > english and (scores[best] >= _ENOUGH or not english):
         return best
     if not _reads_as_english(words, english):
         return OTHER

@@ -134,6 +134,7 @@ class RulesExtractor:
             said_at=forgetting.utterance.turn.occurred_at,
             said_on=told_on(forgetting),
             said=message_of(forgetting.utterance),
+            language=forgetting.utterance.language,
             only_as_read=forgetting.is_only_as_read,
             apart=apart,
         )
