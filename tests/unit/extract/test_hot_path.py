@@ -10,8 +10,8 @@ from tests.unit.extract.asking import CATEGORIES, said
 from worker.extract import open_extractor
 from worker.extract.hot_path import CONFIDENCE
 
-TURKISH = "Bruno adında bir köpeğim var ve limanın yanında yaşıyorum."
-NOTED = "Bruno adında köpeğim var, limanın yanında"
+POINTS_AT_NOTHING = "He's called Bruno, he sleeps by the harbour."
+NOTED = "Bruno sleeps by the harbour"
 EXTRACTOR = open_extractor(Settings(), None, Policy())
 
 
@@ -25,7 +25,7 @@ def candidates(text: str, summary: str, **fields: str) -> list[Candidate]:
 
 
 def test_what_the_users_words_bear_out_is_one_more_candidate_that_is_believed_less() -> None:
-    [only] = candidates(TURKISH, NOTED, category="Haustiere")
+    [only] = candidates(POINTS_AT_NOTHING, NOTED, category="Haustiere")
     assert only.summary == NOTED
     assert (only.confidence, only.category, only.turn_id) == (CONFIDENCE, CATEGORIES[-1], "turn-id-1")
     assert not only.explicit

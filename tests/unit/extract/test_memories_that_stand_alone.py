@@ -12,6 +12,7 @@ from policies.admission import admit
 from policies.language.coreference import depends_on_context
 from schema import Candidate, Context, Message, Policy, Turn
 from schema.settings import Settings
+from stores.embedding import open_utterance_reader
 from tests.growth import assert_grows_linearly
 from worker.extract import AdmittedTurn, Extractor, open_extractor
 from worker.extract.utterances import question_of
@@ -21,7 +22,7 @@ WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return open_extractor(Settings(), None, Policy())
+    return open_extractor(Settings(), None, Policy(), open_utterance_reader(Settings()))
 
 
 def _summaries(extractor: Extractor, *said: tuple[str, str]) -> Sequence[str]:
