@@ -14,6 +14,7 @@ from stores.embedding.adapted import AdaptedMiniLM
 from stores.embedding.reading import Reading
 
 WEIGHTS: Final = "utterance_reader.npz"
+_AT_ONCE: Final = 32
 _WORTH: Final = "worth:1"
 _FORGETS: Final = "intent:forget"
 
@@ -26,9 +27,15 @@ class UtteranceReader:
         self._model = AdaptedMiniLM(WEIGHTS)
 
     def read(self, utterances: Sequence[tuple[str, str]]) -> list[Reading]:
-        """Return what is read of utterances in English, each with what was said before it (`read_as`), all in one
-        pass."""
+        """Return what is read of utterances in English, each with what was said before it (`read_as`)."""
         if not utterances:
             return []
         columns = [self._model.questions.index(name) for name in (_WORTH, _FORGETS)]
-        return [Reading(*map(float, row)) for row in self._model.chances(utterances)[:, columns]]
+        # What is read together is filled up to the longest of it.
+        by_length = sorted(range(len(utterances)), key=lambda place: sum(map(len, utterances[place])))
+        readings: dict[int, Reading] = {}
+        for start in range(0, len(by_length), _AT_ONCE):
+            places = by_length[start : start + _AT_ONCE]
+            read = self._model.chances([utterances[place] for place in places])[:, columns]
+            readings |= {place: Reading(*map(float, row)) for place, row in zip(places, read, strict=True)}
+        return [readings[place] for place in range(len(utterances))]

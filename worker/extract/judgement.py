@@ -16,8 +16,8 @@ from worker.extract.utterances import Heard, Utterance
 _MAY_FORGET: Final = 0.03
 """How likely a sentence must be a wish to forget, by its words, for its message to be read: 216 of 230 messages with
 such a wish by three authors are, and a third of those of LoCoMo."""
-
-
+_MOST_READ: Final = 40
+"""Utterances of a message that are read: of what comes after them, words alone decide."""
 _MAY_BE_MEANT: Final = 0.1
 """How likely a message must be read to be a wish to forget for a doubtful order in it to be one."""
 
@@ -75,12 +75,12 @@ def _unread(heard: Heard) -> list[_Unread]:
         _Unread(heard, read_as(unannounced(utterance), _before(utterance)), number)
         for number, utterance in parsed
         if not utterance.asks and leaves_worth_open(judged(utterance))
-    ]
+    ][:_MOST_READ]
     own = [utterance for _, utterance in parsed if not utterance.of_others]
     may_ask = any(_is_doubtful_wish(order) for order in heard.orders)
     may_ask = may_ask or any(judged(one).intents["forget"] >= _MAY_FORGET for one in own)
     if heard.language == ENGLISH and own and may_ask:
-        whole = " ".join(one.text for one in own)
+        whole = " ".join(one.text for one in own[:_MOST_READ])
         unread.append(_Unread(heard, read_as(whole, heard.asked.text if heard.asked else "")))
     return unread
 

@@ -57,6 +57,13 @@ def test_of_what_words_leave_open_all_is_asked_in_one_call() -> None:
     assert _SURE not in [text for _, text in asked]
 
 
+def test_of_a_long_message_no_more_is_read_than_of_talk() -> None:
+    reader = _Scripted(Reading(1.0, 0.0))
+    _items("Also got dumped again. stress test came back clean. " * 300, reader)
+    [asked] = reader.asked
+    assert 40 <= len(asked) <= 41
+
+
 def test_what_is_read_as_worth_a_memory_is_kept() -> None:
     assert any("stress test" in summary for summary in _told(_Scripted(Reading(1.0, 0.0))))
     assert not any("stress test" in summary for summary in _told(_Scripted(Reading(0.0, 0.0))))
@@ -103,7 +110,7 @@ def test_what_is_worth_a_memory_is_told_from_small_talk(reader: UtteranceReader)
 
 
 def test_an_utterance_is_read_the_same_alone_and_among_others(reader: UtteranceReader) -> None:
-    texts = [read_as(text, "And your job?") for text in (_WISH, _SURE, "nurse", "haha " * 60)]
+    texts = [read_as(text, "And your job?") for text in (_WISH, _SURE, "nurse", "haha " * 60) for _ in range(12)]
     alone = [reader.read([text])[0].worth for text in texts]
     assert [reading.worth for reading in reader.read(texts)] == pytest.approx(alone, abs=1e-5)
 
