@@ -387,8 +387,8 @@ def test_a_correction_of_nothing_that_was_told_leaves_nothing(worker: Worker, an
 
 def test_what_is_worth_nothing_by_itself_is_kept_where_it_changes_what_is_known(worker: Worker, anna: str) -> None:
     whose = subject(anna)
-    worker.hear(anna, "Down to one coffee a day.")
+    worker.hear(anna, "The coffees are down to one.")
     assert worker.known(whose) == []
     worker.hear(anna, "I drink two coffees a day.", first=1)
-    worker.hear(anna, "Down to one coffee a day.", first=2)
+    worker.hear(anna, "The coffees are down to one.", first=2)
     assert "one" in only(worker.known(whose)).summary
