@@ -14,7 +14,7 @@ from stores.embedding.reading import Reading, read_as
 from worker.extract.utterances import Heard, Utterance
 
 _MAY_FORGET: Final = 0.03
-"""How likely a sentence must be a wish to forget, by its words, for its message to be read: 216 of 230 messages with
+"""How likely a sentence must be a wish to forget, by its words, for its message to be read: 214 of 230 messages with
 such a wish by three authors are, and a third of those of LoCoMo."""
 _MOST_READ: Final = 40
 """Utterances of a message that are read: of what comes after them, words alone decide."""
