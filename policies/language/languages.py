@@ -27,7 +27,7 @@ _KANA: Final = re.compile(r"[\u3040-\u30ff]")
 """A kana, which only Japanese has: "は"."""
 _MIXED: Final = words(
     "die a me i no in on he so do is was as an at or son al ben des mia ty bin door min ska till per chef euros emojis "
-    "haha co e o end ta ping auto bravo ella un van och s ur met los"
+    "ha haha co e o end ta ping auto bravo ella un van och s ur met los"
 )
 """Words that are common in English and elsewhere, or given names, and tell nothing."""
 
