@@ -278,7 +278,8 @@ def test_what_is_counted_is_shown_to_prometheus(away: Settings) -> None:
 def test_a_broker_that_refuses_the_credentials_is_told_as_a_wrong_setting_and_nothing_is_spooled(
     away: Settings,
 ) -> None:
-    wrong = away.model_copy(update={"broker_url": away.broker_url.replace("//", "//nobody:hunter2@")})
+    wrong_url = away.broker_url.replace("//", "//nobody:hunter2@")
+    wrong = away.model_copy(update={"broker_url": wrong_url, "enqueue_budget_ms": 10_000})
     with back(away), Producer(wrong) as producer:
         for _ in range(2):
             with pytest.raises(SettingsError, match="AFTERTURN_BROKER_URL") as refused:
