@@ -59,7 +59,7 @@ class WaitingTurn(Value):
     turn_id: str
     body: str
     arrived_at: AwareDatetime | None = None
-    """When it was enqueued, on the broker's clock; None for one of a spool of which that is not known."""
+    """When it was enqueued, on the broker's clock; None for one of a spool."""
 
 
 class WaitingMessage(Value):
