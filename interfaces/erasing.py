@@ -56,8 +56,8 @@ def erase(
         proof.notes.append("the spool of this machine cannot be written: see that it can, and erase again")
     proof.notes.append(
         "turns that still wait in the spools of other machines cannot be erased from here: they are refused when they "
-        f"arrive, unless they were said in the {context.settings.clock_tolerance_seconds:g} s before this erasure, "
-        "or after it"
+        "arrive. One that does not say how long it waited, as of a spool of an earlier revision, is kept if it was "
+        f"said in the {context.settings.clock_tolerance_seconds:g} s before it arrives"
     )
     return proof
 

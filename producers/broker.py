@@ -22,10 +22,10 @@ class Broker:
         self._mailbox = open_mailbox(settings, self._redis, self._publisher)
         self._quota = turn_quota(settings)
 
-    def park(self, turn: Turn, *, was_accepted: bool = False) -> Receipt:
+    def park(self, turn: Turn, *, was_accepted: bool = False, waited: float = 0.0) -> Receipt:
         """Put a turn into its subject's mailbox: from then on it will be processed.
 
-        No quota keeps out what `was_accepted` before, while the broker was away.
+        No quota keeps out what `was_accepted` before, while the broker was away. It was enqueued `waited` seconds ago.
 
         Raises:
             ConflictingTurn: the mailbox knows another turn of that id.
@@ -34,7 +34,7 @@ class Broker:
             BrokerFailed: anything else that keeps the broker from it.
         """
         quota = ANY_NUMBER if was_accepted else self._quota
-        return self._mailbox.append(turn, self._look_after, quota)
+        return self._mailbox.append(turn, self._look_after, quota, waited)
 
     def announce(self, turn: Turn) -> None:
         """Send the message that brings a worker to a parked turn. Where it fails, a sweeper notifies later.

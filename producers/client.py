@@ -91,12 +91,16 @@ class Producer:
         broker.close()
         _PRODUCERS.add(self)
 
-    def enqueue(self, turn: Turn | Mapping[str, Any] | None = None, /, **fields: Any) -> Accepted:
+    def enqueue(
+        self, turn: Turn | Mapping[str, Any] | None = None, /, *, waited_seconds: float = 0.0, **fields: Any
+    ) -> Accepted:
         """Hand over one turn, within AFTERTURN_ENQUEUE_BUDGET_MS milliseconds whatever the broker does.
 
         A turn is given whole, or by its fields: `user_id` and `messages` are enough. What is left out is then that of a
         turn said just now, in the tenant and the conversation `default`, under an id of its own: whoever may send a
-        turn twice gives it a `turn_id`. `metadata`, names and plain values of your own, is kept with the turn.
+        turn twice gives it a `turn_id`. `metadata`, names and plain values of your own, is kept with the turn. Whoever
+        kept the turn before says for how many seconds (`waited_seconds`; 30 days at most count): what was erased since
+        then does not come back with it.
 
         Once this returns the turn will be processed. Enqueuing the same turn again changes nothing and says so. Only
         others who write to the spool at the same moment can make it wait for longer, by as much again at most.
@@ -111,12 +115,14 @@ class Producer:
         deadline = time.monotonic() + self._budget
         accepted = self._parsed(turn, fields)
         resources = self._here()
-        attempt = resources.handover.begin(accepted)
+        attempt = resources.handover.begin(accepted, waited_seconds)
         if attempt is not None:
             wait([attempt.parked], self._patience(deadline))
-        return self._settle(resources, attempt) or self._spool(resources, accepted)
+        return self._settle(resources, attempt) or self._spool(resources, accepted, waited_seconds)
 
-    async def enqueue_async(self, turn: Turn | Mapping[str, Any] | None = None, /, **fields: Any) -> Accepted:
+    async def enqueue_async(
+        self, turn: Turn | Mapping[str, Any] | None = None, /, *, waited_seconds: float = 0.0, **fields: Any
+    ) -> Accepted:
         """Do what `enqueue` does, without ever blocking the event loop.
 
         Where the awaiting task is cancelled, the turn may or may not have been accepted.
@@ -126,7 +132,7 @@ class Producer:
         resources = self._resources
         if resources is None:
             resources = await asyncio.to_thread(self._here)
-        attempt = resources.handover.begin(accepted)
+        attempt = resources.handover.begin(accepted, waited_seconds)
         if attempt is not None:
             answered = asyncio.wrap_future(attempt.parked)
             # `_settle` asks the attempt itself; without this the loop complains that nobody did.
@@ -136,7 +142,7 @@ class Producer:
         if outcome is not None:
             return outcome
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(resources.spooling, self._spool, resources, accepted)
+        return await loop.run_in_executor(resources.spooling, self._spool, resources, accepted, waited_seconds)
 
     def overloaded(self) -> bool:
         """Return whether more turns wait to be processed than AFTERTURN_MAX_PENDING_TURNS: a signal to send fewer.
@@ -217,10 +223,10 @@ class Producer:
         self._tally.count(accepted)
         return accepted
 
-    def _spool(self, resources: _Resources, turn: Turn) -> Accepted:
+    def _spool(self, resources: _Resources, turn: Turn, waited: float) -> Accepted:
         try:
             # Not what is left of the budget: on a starved machine that may be nothing, and late is better than lost.
-            depth = resources.spool.put(turn, self._budget)
+            depth = resources.spool.put(turn, self._budget, waited=waited)
         except ConflictingTurn:
             self._tally.count(Outcome.CONFLICTING)
             raise

@@ -137,7 +137,7 @@ class Flusher:
         """Return whether the broker has the turn; a turn that it will never take is put aside instead."""
         try:
             turn = Turn.model_validate_json(spooled.body)
-            receipt = self._broker.park(turn, was_accepted=True)
+            receipt = self._broker.park(turn, was_accepted=True, waited=spooled.waited())
         except ConflictingTurn:
             return self._reject(spooled, "another turn was enqueued under this turn_id")
         except ValidationError as error:

@@ -46,13 +46,14 @@ class Handover:
         self._failing = False
         self._not_before = 0.0
 
-    def begin(self, turn: Turn) -> Attempt | None:
-        """Set a turn on its way; None when the broker failed a moment ago and is let alone."""
+    def begin(self, turn: Turn, waited: float = 0.0) -> Attempt | None:
+        """Set a turn on its way that was enqueued `waited` seconds ago; None when the broker failed a moment ago and is
+        let alone."""
         if not self._may_try():
             return None
         parked: Future[Receipt | None] = Future()
         try:
-            over = self._threads.submit(self._hand_over, turn, parked)
+            over = self._threads.submit(self._hand_over, turn, waited, parked)
         except RuntimeError:
             # The interpreter is shutting down, or the producer was closed: no thread can be had any more.
             return None
@@ -84,10 +85,10 @@ class Handover:
         self._threads.shutdown(wait=False, cancel_futures=True)
         wait(self._under_way.copy(), timeout)
 
-    def _hand_over(self, turn: Turn, parked: Future[Receipt | None]) -> None:
+    def _hand_over(self, turn: Turn, waited: float, parked: Future[Receipt | None]) -> None:
         if self._is_behind_others(turn.subject):
             return
-        receipt = self._broker.park(turn)
+        receipt = self._broker.park(turn, waited=waited)
         self._failing = False
         parked.set_result(receipt)
         if receipt.notify:

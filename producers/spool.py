@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
+from time import time
 from typing import IO, Any
 
 from schema import Subject, Turn
@@ -35,7 +36,7 @@ _BALLAST_BYTES = 4 * 1024 * 1024
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS turns (
     place INTEGER PRIMARY KEY, subject TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL,
-    UNIQUE (subject, turn_id)
+    enqueued_at REAL, UNIQUE (subject, turn_id)
 );
 CREATE TABLE IF NOT EXISTS rejected (
     place INTEGER PRIMARY KEY, subject TEXT NOT NULL, turn_id TEXT NOT NULL, body TEXT NOT NULL, reason TEXT NOT NULL,
@@ -47,15 +48,23 @@ CREATE TABLE IF NOT EXISTS totals (
 );
 INSERT OR IGNORE INTO totals VALUES (1, 0, 0, 0, 0);
 """
+_ENQUEUED_AT = "ALTER TABLE turns ADD COLUMN enqueued_at REAL"
+"""For a spool that an earlier revision made, which goes on using it: such turns have none."""
 
 
 @dataclass(frozen=True)
 class SpooledTurn:
-    """A turn as it lies in the spool: `position` grows in the order in which turns came, `body` is its JSON."""
+    """A turn as it lies in the spool: `position` grows in the order in which turns came, `body` is its JSON,
+    `enqueued_at` is when whoever sends it said so first, in seconds by this machine's clock, if that is known."""
 
     position: int
     turn_id: str
     body: str
+    enqueued_at: float | None = None
+
+    def waited(self) -> float:
+        """Return how many seconds ago it was enqueued, 0 where that is not known; less where the clock jumped back."""
+        return 0.0 if self.enqueued_at is None else time() - self.enqueued_at
 
 
 class Spool:
@@ -81,8 +90,10 @@ class Spool:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 (folder / _FILE).touch(mode=0o600)
                 self._writer = self._connect()
-                if not _is_made(self._writer):
+                if not _has(self._writer, "totals"):
                     self._writer.executescript(_SCHEMA)
+                if not _has(self._writer, "turns", "enqueued_at"):
+                    self._writer.execute(_ENQUEUED_AT)
                 self._take_ballast()
             self._reader = self._connect()
         except (OSError, sqlite3.Error) as error:
@@ -91,10 +102,10 @@ class Spool:
                 "this process may write"
             ) from error
 
-    def put(self, turn: Turn, wait_seconds: float) -> int:
+    def put(self, turn: Turn, wait_seconds: float, *, waited: float = 0.0) -> int:
         """Keep a turn behind the others, once per turn_id, and answer how many there are now.
 
-        Waits at most `wait_seconds` for others who write.
+        Waits at most `wait_seconds` for others who write. The turn was enqueued `waited` seconds ago.
 
         Raises:
             ConflictingTurn: a turn with its id and other content lies in the spool.
@@ -119,8 +130,8 @@ class Spool:
                     "(AFTERTURN_SPOOL_MAX_BYTES)"
                 )
             db.execute(
-                "INSERT INTO turns (subject, turn_id, digest, body) VALUES (?, ?, ?, ?)",
-                (subject, turn.turn_id, digest, body),
+                "INSERT INTO turns (subject, turn_id, digest, body, enqueued_at) VALUES (?, ?, ?, ?, ?)",
+                (subject, turn.turn_id, digest, body, time() - waited),
             )
             db.execute("UPDATE totals SET turns = turns + 1, bytes = bytes + ?", (size,))
             return int(turns) + 1
@@ -139,7 +150,7 @@ class Spool:
 
     def oldest(self, limit: int) -> list[SpooledTurn]:
         """Return up to `limit` of the turns that wait, in the order in which they came."""
-        rows = self._read("SELECT place, turn_id, body FROM turns ORDER BY place LIMIT ?", limit)
+        rows = self._read("SELECT place, turn_id, body, enqueued_at FROM turns ORDER BY place LIMIT ?", limit)
         return [SpooledTurn(*row) for row in rows]
 
     def remove(self, turns: Sequence[SpooledTurn]) -> None:
@@ -306,13 +317,11 @@ class Spool:
         return SpoolUnavailable(f"the spool in {self.folder} (AFTERTURN_SPOOL_DIR) cannot be used: {reason}")
 
 
-def _is_made(db: sqlite3.Connection) -> bool:
-    """Return whether the tables are there. To say so again would be a write, and whoever enqueues first in a process
-    would wait for others' writes, past its budget."""
-    try:
-        return db.execute("SELECT 1 FROM totals").fetchone() is not None
-    except sqlite3.OperationalError:
-        return False
+def _has(db: sqlite3.Connection, table: str, *columns: str) -> bool:
+    """Return whether a table is there, with these columns. To make it again would be a write, and whoever enqueues
+    first in a process would wait for others' writes, past its budget."""
+    there = {name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+    return bool(there) and there.issuperset(columns)
 
 
 def _cut_log(db: sqlite3.Connection) -> None:

@@ -59,7 +59,7 @@ class WaitingTurn(Value):
     turn_id: str
     body: str
     arrived_at: AwareDatetime | None = None
-    """On the broker's clock; None for one of a spool."""
+    """When it was enqueued, on the broker's clock; None for one of a spool."""
 
 
 class WaitingMessage(Value):

@@ -92,9 +92,9 @@ class FleetSettings(BaseSettings):
     )
     clock_tolerance_seconds: Annotated[float, Field(ge=0)] = Field(
         300.0,
-        description="how far a sender's clock may be behind the broker's: what was said before an erasure, and comes "
-        "after it and so much later than it was said, is refused, and what was said longer before what it contradicts "
-        "does not take its place",
+        description="how far a sender's clock may be behind the broker's: what was said before an erasure, and is "
+        "enqueued after it and so much later than it was said, is refused, and what was said longer before "
+        "what it contradicts does not take its place",
     )
     spool_dir: Path | None = Field(
         None,

@@ -31,10 +31,12 @@ class Tombstone:
         sender's clock says, or it is the very turn."""
         return self._is_of(turn) and (self.scope is Scope.TURN or arrived_at <= self.at)
 
-    def refuses(self, turn: Turn, arrived_at: datetime, tolerance: timedelta) -> bool:
-        """Return whether a turn that came later was said before it, by its sender's clock, and came longer after that
-        than clocks differ: it lay in a spool or in another's queue meanwhile."""
-        return self._is_of(turn) and turn.occurred_at < self.at and arrived_at - turn.occurred_at > tolerance
+    def refuses(self, turn: Turn, enqueued_at: datetime, tolerance: timedelta) -> bool:
+        """Return whether a turn that came later is from before: it was enqueued by then, and lay in a spool meanwhile;
+        or it was said before by its sender's clock, and enqueued longer after that than clocks differ, as when it lay
+        where nobody says for how long. `enqueued_at` is by the mailbox's clock."""
+        was_said_before = turn.occurred_at < self.at and enqueued_at - turn.occurred_at > tolerance
+        return self._is_of(turn) and (enqueued_at <= self.at or was_said_before)
 
     def _is_of(self, turn: Turn) -> bool:
         match self.scope:

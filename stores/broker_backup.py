@@ -42,7 +42,7 @@ def read_waiting(redis: Redis, mailbox: Mailbox) -> Iterator[WaitingTurn | Waiti
     for subject in mailbox.subjects():
         for parked in mailbox.in_order(subject):
             yield WaitingTurn(
-                **subject.model_dump(), turn_id=parked.turn_id, body=parked.body, arrived_at=parked.arrived_at
+                **subject.model_dump(), turn_id=parked.turn_id, body=parked.body, arrived_at=parked.enqueued_at
             )
     # Replayed meanwhile, a letter is a turn of a mailbox that may have been read before: the first look has it.
     letters |= dict.fromkeys(read_all_letters(redis))

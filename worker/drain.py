@@ -114,7 +114,7 @@ def _work(batch: Batch, context: WorkerContext) -> None:
         except ValidationError as error:
             _make_dead_letter(parked, batch.lease, "invalid", wrong_fields(error), context)
             continue
-        received.append((parked, ReceivedTurn(turn, turn.digest(), parked.arrived_at)))
+        received.append((parked, ReceivedTurn(turn, turn.digest(), parked.arrived_at, parked.enqueued_at)))
     if not received:
         return
     try:

@@ -59,11 +59,12 @@ _BEFORE_AN_ERASURE = "said before an erasure"
 
 @dataclass(frozen=True)
 class ReceivedTurn:
-    """A turn as it came out of the mailbox: checked, with when it arrived there."""
+    """A turn as it came out of the mailbox: checked, with when it arrived there, and when it was enqueued."""
 
     turn: Turn
     digest: str
     arrived_at: datetime
+    enqueued_at: datetime
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ def _fresh(
         turn = arrived.turn
         if turn.turn_id in before.processed or any(tombstone.covers(turn, arrived.arrived_at) for tombstone in erased):
             continue
-        was_said_before = any(tombstone.refuses(turn, arrived.arrived_at, tolerance) for tombstone in erased)
+        was_said_before = any(tombstone.refuses(turn, arrived.enqueued_at, tolerance) for tombstone in erased)
         (too_late if was_said_before else fresh).append(arrived)
     return fresh, too_late
 

@@ -68,7 +68,7 @@ class House:
         for start in range(0, len(turns), size):
             batch = turns[start : start + size]
             now = batch[-1].occurred_at
-            received = [ReceivedTurn(turn, turn.digest(), now) for turn in batch]
+            received = [ReceivedTurn(turn, turn.digest(), now, now) for turn in batch]
             process(received, Lease(batch[0].subject, next(self.tokens)), self.context, now)
 
     def memories(self, subject: Subject, statuses: Sequence[Status] = tuple(Status)) -> list[Memory]:

@@ -57,11 +57,15 @@ async def put_turn(
     principal: Asker,
     service: Opened,
     idempotency_key: Annotated[Identifier | None, Header()] = None,
+    afterturn_waited_seconds: Annotated[
+        float, Header(ge=0, allow_inf_nan=False, description="for how long the sender had kept it before it could send")
+    ] = 0.0,
 ) -> TurnOut:
     """Take a turn within the producer's budget, whatever the broker does: what is answered with 202 is processed once.
 
     Sent again with the same `turn_id` (or `Idempotency-Key`) and the same content it changes nothing; with other
-    content it is refused (409). When it was said is no part of that: the first `occurred_at` stands.
+    content it is refused (409). When it was said is no part of that: the first `occurred_at` stands. Whoever kept it
+    until it could be sent says for how long: what was erased meanwhile does not come back with it.
     """
     require(principal, Capability.TURNS)
     asker = acting(principal, turn.user_id, turn.agent_id)
@@ -77,6 +81,7 @@ async def put_turn(
             "user_id": subject.subject_id,
             "agent_id": turn.agent_id or asker.agent_id,
             "occurred_at": turn.occurred_at or datetime.now(UTC),
-        }
+        },
+        waited_seconds=afterturn_waited_seconds,
     )
     return TurnOut(turn_id=turn_id, accepted=accepted)

@@ -31,6 +31,8 @@ _NOTIFIED_SECONDS = 30.0
 _SUBJECTS_A_SCAN = 1000
 _DIGEST_CHARS = 64
 _ARRIVAL_CHARS = 16
+_LONGEST_WAIT_SECONDS = 30 * 86_400
+"""How far back a sender may say that it enqueued a turn: a clock that began in 1970 must not have all refused."""
 
 
 class Appended(StrEnum):
@@ -87,7 +89,7 @@ class Lease:
 
 @dataclass(frozen=True)
 class ParkedTurn:
-    """A turn as it lies in the mailbox.
+    """A turn as it lies in the mailbox. It was enqueued before it arrived if it lay in a spool.
 
     `deliveries` counts how often a worker took it and was not heard of again, this time included; `failures` how often
     it failed in a way that may pass.
@@ -97,6 +99,7 @@ class ParkedTurn:
     digest: str
     body: str
     arrived_at: datetime
+    enqueued_at: datetime
     deliveries: int
     failures: int
 
@@ -135,7 +138,7 @@ def key_of(subject: Subject, part: str) -> str:
     return f"{scripts.PREFIX}{{{subject.key}}}:{part}"
 
 
-def _parked(turn_id: bytes, record: bytes, deliveries: int, failures: int) -> ParkedTurn:
+def _parked(turn_id: bytes, record: bytes, deliveries: int, failures: int, enqueued: bytes | None) -> ParkedTurn:
     text = record.decode()
     arrived = int(text[_DIGEST_CHARS : _DIGEST_CHARS + _ARRIVAL_CHARS])
     return ParkedTurn(
@@ -143,6 +146,7 @@ def _parked(turn_id: bytes, record: bytes, deliveries: int, failures: int) -> Pa
         digest=text[:_DIGEST_CHARS],
         body=text[_DIGEST_CHARS + _ARRIVAL_CHARS :],
         arrived_at=datetime.fromtimestamp(arrived / 1e6, UTC),
+        enqueued_at=datetime.fromtimestamp(int(enqueued or arrived) / 1e6, UTC),
         deliveries=deliveries,
         failures=failures,
     )
@@ -175,10 +179,11 @@ class Mailbox:
         self._scripts = {name: redis.register_script(text) for name, text in scripts.SCRIPTS.items()}
         self._batcher: Batcher[_Move, Any] = Batcher(self._moved)
 
-    def append(self, turn: Turn, look_after: float, quota: TurnQuota = ANY_NUMBER) -> Receipt:
+    def append(self, turn: Turn, look_after: float, quota: TurnQuota = ANY_NUMBER, waited: float = 0.0) -> Receipt:
         """Park a turn behind the others of its subject, once per turn_id.
 
-        A sweeper looks at the subject if nobody has taken the turn `look_after` seconds from now.
+        A sweeper looks at the subject if nobody has taken the turn `look_after` seconds from now. It was enqueued
+        `waited` seconds ago, by a clock that may have jumped: no more than 30 days count, and none below 0.
 
         Raises:
             ConflictingTurn: a turn with its id and other content waits or was lately processed.
@@ -195,6 +200,7 @@ class Mailbox:
             quota.tenant,
             turn.digest(),
             _FENCE_SECONDS,
+            _us(min(max(0.0, waited), _LONGEST_WAIT_SECONDS)),
         )
         if appended in (b"user", b"tenant"):
             raise quota.exceeded(appended.decode(), notify / 1000)
@@ -266,8 +272,7 @@ class Mailbox:
 
     def parked(self, subject: Subject) -> dict[str, ParkedTurn]:
         """Return a subject's pending turns, by turn_id: for erasures."""
-        records = cast(dict[bytes, bytes], self._redis.hgetall(key_of(subject, "turns")))
-        return {id_.decode(): _parked(id_, record, 0, 0) for id_, record in records.items()}
+        return {parked.turn_id: parked for parked in self.in_order(subject)}
 
     def subjects(self) -> Iterator[Subject]:
         """Yield every subject that has pending turns from the first to the last; one that has some for a part of that
@@ -279,12 +284,13 @@ class Mailbox:
                 yield Subject.from_key(key.decode())
 
     def in_order(self, subject: Subject) -> list[ParkedTurn]:
-        """Return a subject's pending turns at one moment, oldest first: for backups."""
+        """Return a subject's pending turns at one moment, oldest first."""
         pipeline = self._redis.pipeline(transaction=True)
         pipeline.lrange(key_of(subject, "order"), 0, -1)
         pipeline.hgetall(key_of(subject, "turns"))
-        order, records = pipeline.execute()
-        return [_parked(id_, records[id_], 0, 0) for id_ in order if id_ in records]
+        pipeline.hgetall(key_of(subject, "enqueued"))
+        order, records, enqueued = pipeline.execute()
+        return [_parked(id_, records[id_], 0, 0, enqueued.get(id_)) for id_ in order if id_ in records]
 
     def drop(self, lease: Lease, turn_ids: Sequence[str]) -> None:
         """Drop pending turns under a lease, and keep it. Their ids are known for an hour, as those of processed ones:
@@ -381,7 +387,7 @@ class Mailbox:
         if reply[0] != b"taken":
             return None
         flat = reply[4]
-        turns = tuple(_parked(*flat[start : start + 4]) for start in range(0, len(flat), 4))
+        turns = tuple(_parked(*flat[start : start + 5]) for start in range(0, len(flat), 5))
         return Batch(Lease(subject, int(reply[1])), turns, outages=reply[3])
 
     def _notify_next(self, reply: Sequence[Any]) -> None:

@@ -17,7 +17,10 @@ WAIT_QUEUES = f"{PREFIX}lines"
 PENDING_TURNS = f"{PREFIX}pending"
 OVER_QUOTA = f"{PREFIX}over"
 SHARED_KEYS = (PENDING_SUBJECTS, OLDEST_TURNS, WAIT_QUEUES, PENDING_TURNS, OVER_QUOTA)
-SUBJECT_PARTS = ("order", "turns", "deliveries", "failures", "done", "lease", "fence", "retry", "minute", "contents")
+SUBJECT_PARTS = (
+    *("order", "turns", "deliveries", "failures", "done"),
+    *("lease", "fence", "retry", "minute", "contents", "enqueued"),
+)
 
 _FOLDER = Path(__file__).parent / "lua"
 _LIBRARY = "common"

@@ -91,6 +91,35 @@ def test_what_lay_in_a_spool_over_an_erasure_is_refused_if_it_was_said_before_an
     erase_subject(whose, worker.context, by="dora", now=datetime.now(UTC))
 
 
+@pytest.mark.parametrize(
+    ("enqueued_before", "clock_is_late", "waited", "outcome"),
+    [
+        pytest.param(1, 0, 60, "refused", id="enqueued before, and spooled for a minute"),
+        pytest.param(1, -3600, 60, "refused", id="enqueued before, by a clock that is ahead"),
+        pytest.param(1, -3600, 1e300, "refused", id="enqueued before, and longer in a spool than there is time"),
+        pytest.param(-1, 240, 3600, "kept", id="enqueued after, by a clock that is late, and spooled for an hour"),
+        pytest.param(-1, 240, 0, "kept", id="enqueued after, by a clock that is late, and just sent"),
+        pytest.param(-1, 0, -60, "kept", id="enqueued after, on a machine whose clock jumped back"),
+    ],
+)
+def test_a_spooled_turn_is_from_before_an_erasure_if_it_was_enqueued_before_by_the_mailboxs_clock(
+    worker: Worker, anna: str, enqueued_before: float, clock_is_late: float, waited: float, outcome: str
+) -> None:
+    """All in seconds: how long before the erasure it was enqueued, and how long it then lay in a spool, as it says."""
+    whose, now = subject(anna), datetime.now(UTC)
+    lay = timedelta(seconds=min(max(0.0, waited), 86_400.0))
+    erased_at = now - lay + timedelta(seconds=enqueued_before)
+    said_at = now - lay - timedelta(seconds=clock_is_late)
+    context = replace(worker.context, mailbox=cast(Mailbox, At(worker.context.mailbox, erased_at)))
+    erase_subject(whose, context, by="dora", now=erased_at)
+    turn = Turn.model_validate(a_turn(anna, 0, "I live in Lisbon") | {"occurred_at": said_at.isoformat()})
+    worker.context.mailbox.append(turn, 5, waited=waited)
+    worker.work(whose)
+    assert worker.outcomes(whose) == {f"{anna}-0": outcome}
+    assert len(worker.known(whose)) == (outcome == "kept")
+    erase_subject(whose, worker.context, by="dora", now=datetime.now(UTC))
+
+
 class At:
     """A mailbox that tells another time."""
 

@@ -81,6 +81,15 @@ def pending(service: Served, user: str) -> list[dict[str, Any]]:
     return [json.loads(body) for body in bodies.values()]
 
 
+@pytest.mark.parametrize("waited", ["soon", "-1", "inf", "nan"])
+def test_a_turn_that_says_no_number_of_seconds_for_how_long_it_waited_is_refused(
+    backend: httpx.Client, waited: str
+) -> None:
+    answer = backend.post("/api/v1/turns", json=said("impatient"), headers={"Afterturn-Waited-Seconds": waited})
+    assert answer.status_code == 422
+    assert "Afterturn-Waited-Seconds".lower() in answer.text.lower()
+
+
 def test_a_turn_that_was_answered_with_202_waits_for_the_fleet(service: Served, backend: httpx.Client) -> None:
     answer = backend.post("/api/v1/turns", json=said("waits", turn_id="waits-1"))
     assert answer.status_code == 202

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -28,6 +29,7 @@ from afterturn_client import (
 from memory.events import stream_key
 from schema import Capability, Subject
 from schema.settings import Settings
+from stores.queue import create_celery, open_mailbox
 from stores.redis import open_redis
 from tests.conftest import free_port
 from tests.e2e.command import Home, wait_until
@@ -275,6 +277,25 @@ def test_turns_that_a_service_took_while_its_broker_was_away_come_before_those_t
                 say(client)
         hand_over_what_the_service_left(settings)
         assert list(parked(broker.direct_url, tmp_path / "data", user, "default")) == said
+
+
+def test_how_long_a_turn_lay_in_the_spools_of_client_and_service_goes_with_it_to_the_mailbox(
+    user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hour_ago = time.time() - 3_600
+    with closing(BadBroker(tmp_path / "broker")) as broker:
+        settings, port = settings_in(tmp_path / "data", broker.url), free_port()
+        with Client(f"http://127.0.0.1:{port}", spool_dir=tmp_path / "spool", budget_ms=PATIENT_MS) as client:
+            with monkeypatch.context() as an_hour_ago:
+                an_hour_ago.setattr("afterturn_client.spool.time", lambda: hour_ago)
+                client.enqueue(user, [{"role": "user", "content": "I have a cat."}], turn_id="spooled twice")
+            with broker.gone(), served(settings, anonymous=True, port=port):
+                assert client.flush(30) == 0
+        hand_over_what_the_service_left(settings)
+        with closing(open_redis(settings.model_copy(update={"broker_url": broker.direct_url}))) as redis:
+            mailbox = open_mailbox(settings, redis, create_celery(settings))
+            [turn] = mailbox.in_order(Subject(tenant_id="default", subject_id=user))
+    assert 3_599 < (turn.arrived_at - turn.enqueued_at).total_seconds() < 3_700
 
 
 @pytest.mark.long

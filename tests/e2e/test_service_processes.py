@@ -239,9 +239,9 @@ def test_connections_are_spread_over_all_processes(service: Together, pair: tupl
 def test_what_a_killed_service_left_in_its_spool_is_handed_over_when_it_starts_again(tmp_path: Path) -> None:
     with closing(BadBroker(tmp_path / "broker")) as broker:
         settings = settings_in(tmp_path / "data", broker.url)
-        turn = {"user_id": "anna", "turn_id": "t0", "messages": [{"role": "user", "content": "I row."}]}
+        said = [{"role": "user", "content": "I row."}]
         with broker.gone(), closing(Producer(settings)) as producer:
-            assert producer.enqueue(tenant_id="acme", **turn) is Accepted.SPOOLED
+            assert producer.enqueue(tenant_id="acme", user_id="anna", turn_id="t0", messages=said) is Accepted.SPOOLED
         with served(settings):
             wait_until_handed_over(settings)
         assert list(parked(broker.direct_url, settings.data_dir, "anna", "acme")) == ["t0"]

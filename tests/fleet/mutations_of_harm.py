@@ -150,7 +150,7 @@ HARM: Final = (
     Mutation(
         "what is said before an erasure, and comes after it, is remembered",
         "schema/tombstone.py",
-        "return self._is_of(turn) and turn.occurred_at < self.at and arrived_at - turn.occurred_at > tolerance",
+        "return self._is_of(turn) and (enqueued_at <= self.at or was_said_before)",
         "return False",
         ("tests/contract/test_erasure.py", "-k", "on_its_way and sqlite"),
     ),

@@ -264,7 +264,7 @@ def keys_that_a_mailbox_writes() -> set[str]:
     names: set[str] = set()
     for subject in (first, second):
         for number in range(2):
-            mailbox.append(turn(f"{number}", subject.subject_id), look_after=5, quota=TurnQuota(user=2, tenant=4))
+            mailbox.append(turn(f"{number}", subject.subject_id), 5, TurnQuota(user=2, tenant=4), waited=number)
             names |= keys_in(redis)
     for quota in (TurnQuota(user=1), TurnQuota(tenant=1)):
         with pytest.raises(QuotaExceeded):

@@ -108,3 +108,21 @@ def test_nothing_of_a_mailbox_that_was_emptied_stays_for_good_but_its_fence(mail
     mailbox.commit(batch.lease, ["t"], 8, LEASE_SECONDS)
     known = {part: redis.ttl(key_of(ANNA, part)) for part in ("done", "contents")}
     assert all(0 < seconds <= 3600 for seconds in known.values())
+
+
+@pytest.mark.parametrize("waited", [0.0, -3600.0, 90.0, 1e300, float("inf"), float("nan")])
+def test_a_turn_was_enqueued_as_long_before_it_came_as_it_says_and_no_longer_than_a_month(
+    mailbox: Mailbox, redis: Redis, waited: float
+) -> None:
+    mailbox.append(turn("t"), 5, waited=waited)
+    mailbox.append(turn("t"), 5, waited=7_000.0)
+    mailbox.append(turn("u"), 5)
+    batch = mailbox.acquire(ANNA, 8, LEASE_SECONDS)
+    assert batch is not None
+    spooled, straight = batch.turns
+    lay = {90.0: timedelta(seconds=90), 1e300: timedelta(days=30), float("inf"): timedelta(days=30)}
+    assert spooled.arrived_at - spooled.enqueued_at == lay.get(waited, timedelta(0))
+    assert straight.enqueued_at == straight.arrived_at
+    assert [parked.enqueued_at for parked in mailbox.in_order(ANNA)] == [spooled.enqueued_at, straight.enqueued_at]
+    mailbox.commit(batch.lease, ["t", "u"], 8, LEASE_SECONDS)
+    assert not redis.exists(key_of(ANNA, "enqueued"))

@@ -65,6 +65,40 @@ def test_a_turn_that_an_earlier_revision_spooled_is_the_same_and_another_one_is_
         spool.put(turn_of("anna", 1, "I live in Berlin."), WAIT)
 
 
+_MADE_BEFORE = """
+CREATE TABLE turns (
+    place INTEGER PRIMARY KEY, subject TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, body TEXT NOT NULL,
+    UNIQUE (subject, turn_id)
+);
+CREATE TABLE rejected (
+    place INTEGER PRIMARY KEY, subject TEXT NOT NULL, turn_id TEXT NOT NULL, body TEXT NOT NULL, reason TEXT NOT NULL,
+    rejected_at TEXT NOT NULL
+);
+CREATE TABLE totals (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1), turns INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    rejected INTEGER NOT NULL, rejected_bytes INTEGER NOT NULL
+);
+INSERT INTO totals VALUES (1, 0, 0, 0, 0);
+"""
+
+
+def test_a_spool_is_shared_with_an_earlier_revision_which_says_of_no_turn_how_long_it_waited(tmp_path: Path) -> None:
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "spool.sqlite3", isolation_level=None)) as before:
+        before.executescript(_MADE_BEFORE)
+        with closing(Spool(folder, max_turns=9, max_bytes=MEBIBYTE)) as spool:
+            spool.put(turn_of("anna", 1), WAIT, waited=60.0)
+            before.execute(
+                "INSERT INTO turns (subject, turn_id, digest, body) VALUES ('acme:anna', 'anna-2', '', '{}')"
+            )
+            ours, theirs = spool.oldest(9)
+            assert 60.0 <= ours.waited() < 60.0 + WAIT
+            assert theirs.waited() == 0.0
+        with closing(Spool(folder, max_turns=9, max_bytes=MEBIBYTE)) as again:
+            assert ids(again) == ["anna-1", "anna-2"]
+
+
 class SpoolAgainstModel(RuleBasedStateMachine):
     """Producers put, a flusher takes out or puts aside, processes come and go, in any order."""
 

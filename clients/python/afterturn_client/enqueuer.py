@@ -86,7 +86,7 @@ class _Connections:
         self._http = http = OfProcess(lambda: Sync(link))
 
         def hand_over(turn: Spooled) -> None:
-            http.get().once(request_of(turn.body))
+            http.get().once(request_of(turn.body, turn.waited()))
 
         self.sender = Sender(self.spool, hand_over, side_by_side=_SIDE_BY_SIDE)
         self.writer = SpoolWriter(self.spool, budget)

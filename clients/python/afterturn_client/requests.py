@@ -296,9 +296,11 @@ def forget_user(user_id: str) -> Request[Proof]:
     return Request("DELETE", subject_path(user_id, ""), proof_of, _params(user_id=user_id))
 
 
-def turn(body: bytes) -> Request[None]:
-    """Hand over a turn as it lies in the spool. Its turn_id makes it harmless."""
-    return Request("POST", "/api/v1/turns", _nothing, body=body, harmless=True)
+def turn(body: bytes, waited: float) -> Request[None]:
+    """Hand over a turn as it lies in the spool, for so many seconds by now. Its turn_id makes it harmless."""
+    # A header: a service of before would refuse a field that it does not know.
+    headers = (("Afterturn-Waited-Seconds", f"{max(0.0, waited):.3f}"),)
+    return Request("POST", "/api/v1/turns", _nothing, body=body, headers=headers, harmless=True)
 
 
 def _act(

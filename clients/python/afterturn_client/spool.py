@@ -23,6 +23,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from time import time
 from typing import IO, Final
 
 from afterturn_client.database import Busy, Connection
@@ -43,7 +44,7 @@ _REJECTED: Final = 2
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS turns (
     place INTEGER PRIMARY KEY, user TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, state INTEGER NOT NULL,
-    body BLOB NOT NULL, reason TEXT NOT NULL DEFAULT '', UNIQUE (user, turn_id)
+    body BLOB NOT NULL, reason TEXT NOT NULL DEFAULT '', enqueued_at REAL, UNIQUE (user, turn_id)
 );
 CREATE INDEX IF NOT EXISTS waiting ON turns (place) WHERE state = 0;
 CREATE INDEX IF NOT EXISTS rejected ON turns (place) WHERE state = 2;
@@ -64,9 +65,11 @@ CREATE TRIGGER IF NOT EXISTS went AFTER DELETE ON turns BEGIN
         bytes = bytes - length(old.body);
 END;
 """
+_ENQUEUED_AT: Final = "ALTER TABLE turns ADD COLUMN enqueued_at REAL"
+"""For a spool that an earlier version made, which goes on using it: such turns have none."""
 _PUT: Final = """
-INSERT INTO turns (user, turn_id, digest, state, body)
-SELECT :user, :turn_id, :digest, 0, :body
+INSERT INTO turns (user, turn_id, digest, state, body, enqueued_at)
+SELECT :user, :turn_id, :digest, 0, :body, :now
 WHERE (SELECT waiting + rejected < :max_turns AND bytes + :size <= :max_bytes FROM totals)
 ON CONFLICT DO NOTHING
 """
@@ -87,12 +90,18 @@ class Accepted(StrEnum):
 
 @dataclass(frozen=True)
 class Spooled:
-    """A turn that waits; `position` grows in the order in which turns came."""
+    """A turn that waits; `position` grows in the order in which turns came, `enqueued_at` is in seconds by this
+    machine's clock, where it is known."""
 
     position: int
     user: str
     turn_id: str
     body: bytes
+    enqueued_at: float | None = None
+
+    def waited(self) -> float:
+        """Return how many seconds it has waited, 0 where that is not known; less where the clock jumped back."""
+        return 0.0 if self.enqueued_at is None else time() - self.enqueued_at
 
 
 @dataclass(frozen=True)
@@ -136,6 +145,8 @@ class Spool:
                 make(folder / _FILE)
                 with self._user.alone(_PATIENCE_SECONDS) as db:
                     db.executescript(_SCHEMA)
+                    if not db.execute("SELECT 1 FROM pragma_table_info('turns') WHERE name = 'enqueued_at'").fetchall():
+                        db.execute(_ENQUEUED_AT)
                 with self._putter.change(_PATIENCE_SECONDS) as db:
                     # The first write of a log waits for the disk: not that of a turn.
                     db.execute("UPDATE totals SET waiting = waiting")
@@ -159,7 +170,8 @@ class Spool:
             return [error] * len(turns)
 
     def _put(self, db: sqlite3.Connection, turn: Written) -> Accepted | AfterturnError:
-        values: dict[str, str | bytes | int] = {
+        values: dict[str, str | bytes | int | float] = {
+            "now": time(),
             "user": turn.user,
             "turn_id": turn.turn_id,
             "digest": turn.digest,
@@ -205,8 +217,8 @@ class Spool:
             while True:
                 # Cast: text that is not UTF-8 would raise over all rows, and leave the statement open.
                 rows = db.execute(
-                    "SELECT place, CAST(user AS BLOB), CAST(turn_id AS BLOB), body FROM turns WHERE state = 0 "
-                    "AND user NOT IN (SELECT value FROM json_each(?)) ORDER BY place LIMIT ?",
+                    "SELECT place, CAST(user AS BLOB), CAST(turn_id AS BLOB), body, enqueued_at FROM turns "
+                    "WHERE state = 0 AND user NOT IN (SELECT value FROM json_each(?)) ORDER BY place LIMIT ?",
                     (json.dumps(list(without)), limit),
                 ).fetchall()
                 turns = [turn for row in rows if (turn := _spooled(*row)) is not None]
@@ -349,9 +361,10 @@ def _in_child() -> None:
 os.register_at_fork(after_in_child=_in_child)
 
 
-def _spooled(place: int, user: bytes, turn_id: bytes, body: object) -> Spooled | None:
+def _spooled(place: int, user: bytes, turn_id: bytes, body: object, enqueued_at: object) -> Spooled | None:
+    since = enqueued_at if isinstance(enqueued_at, float) else None
     try:
-        return Spooled(place, user.decode(), turn_id.decode(), body) if isinstance(body, bytes) else None
+        return Spooled(place, user.decode(), turn_id.decode(), body, since) if isinstance(body, bytes) else None
     except UnicodeDecodeError:
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from afterturn_client import Accepted, ConflictingTurn, Depth
+from afterturn_client.requests import turn as request_of
 from afterturn_client.spool import Spool
 from afterturn_client.turns import Written, turn_of
 
@@ -71,3 +73,19 @@ def test_a_turn_that_a_version_of_before_spooled_is_the_same_and_another_one_is_
         with pytest.raises(ConflictingTurn):
             put(spool, other)
         spool.sent(spool.oldest(10))
+
+
+def test_a_spool_is_shared_with_a_version_of_before_which_says_of_no_turn_how_long_it_waited(tmp_path: Path) -> None:
+    folder = tmp_path / "before"
+    with closing(Spool(folder, max_turns=9, max_bytes=10_000)):
+        pass
+    with closing(sqlite3.connect(folder / "spool.sqlite3", isolation_level=None)) as before:
+        before.execute("ALTER TABLE turns DROP COLUMN enqueued_at")
+        with closing(Spool(folder, max_turns=9, max_bytes=10_000)) as spool:
+            before.execute("INSERT INTO turns (user, turn_id, digest, state, body) VALUES ('ada', '0', '', 0, x'7b7d')")
+            put(spool, turn_of("ada", [{"role": "user", "content": "Hi."}], turn_id="1"))
+            theirs, ours = spool.oldest(10)
+    assert theirs.waited() == 0.0
+    assert 0.0 < ours.waited() < 60.0
+    for waited, said in ((-5.0, "0.000"), (90.0, "90.000")):
+        assert request_of(theirs.body, waited).headers == (("Afterturn-Waited-Seconds", said),)

@@ -65,7 +65,7 @@ def rehearse(
     turn = _turn(subject_of_me(me), said, answered, now)
     worker = service.rehearsal()
     before = before_batch(turn.subject, [turn], worker, now)
-    decided = decide([ReceivedTurn(turn, turn.digest(), now)], before.context, worker, now)
+    decided = decide([ReceivedTurn(turn, turn.digest(), now, now)], before.context, worker, now)
     return _page(me, service, said=said, answered=answered, decided=decided)
 
 

@@ -2,12 +2,13 @@
 -- ARGV: [4] turn_id, [5] digest, [6] body, [7] look_after_us: when a sweeper looks whether anybody has taken it.
 --   [8] user_quota, [9] tenant_quota: new turns a minute that are taken; 0 for any number. [10] content: the digest
 --   without when it was said, [11] content_seconds: for how long it is known that nobody drops the turn.
+--   [12] waited_us: for how long it lay in a spool.
 -- Returns {"added" | "pending" | "done" | "conflict", 1 where a message must be sent, pending turns of all subjects}, or
 -- {"user" | "tenant", milliseconds until the quota of it has room, pending turns}: the turn was not parked.
 
 local turn_id, digest, body, look_after_us = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
 local user_quota, tenant_quota = tonumber(ARGV[8]), tonumber(ARGV[9])
-local content, content_seconds = ARGV[10], ARGV[11]
+local content, content_seconds, waited_us = ARGV[10], ARGV[11], tonumber(ARGV[12])
 local tenant_minute = 'afterturn:mailbox:minute:{' .. string.match(subject, '^[^:]*') .. '}'
 
 local function answer(appended, notify)
@@ -41,6 +42,10 @@ if not parked then
   redis.call('HSET', turns, turn_id, digest .. string.format('%016.0f', now) .. body)
   redis.call('HSET', contents, turn_id, content)
   redis.call('EXPIRE', contents, content_seconds)
+  if waited_us > 0 then
+    redis.call('HSET', enqueued, turn_id, string.format('%.0f', now - waited_us))
+    redis.call('EXPIRE', enqueued, content_seconds)
+  end
   redis.call('RPUSH', order, turn_id)
   redis.call('INCR', pending_turns)
   redis.call('ZADD', pending_subjects, 'NX', now + look_after_us, subject)

@@ -18,6 +18,8 @@
 --   [14] user_minute how many turns of the subject were parked since the minute began; only with a quota
 --   [15] contents   hash: turn id -> digest without when it was said, of pending and lately dropped turns. Scripts of
 --                   before know turns by the other digest alone, which therefore stays where they look
+--   [16] enqueued   hash: turn id -> when it was enqueued, of pending turns that lay in a spool before they came. Scripts
+--                   of before leave it alone; it expires
 -- ARGV, of every script; its own begin at [4]:
 --   [1] subject           the subject's key, empty where the script is about none
 --   [2] slots_per_tenant  how many subjects of a tenant may have a slot
@@ -30,7 +32,7 @@
 local pending_subjects, oldest_turns, wait_queues, pending_turns = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local over_quota, order, turns, deliveries, failures = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local done, lease, fence, retry, user_minute = KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
-local contents = KEYS[15]
+local contents, enqueued = KEYS[15], KEYS[16]
 local subject, slots_per_tenant, notified_us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local DIGEST_CHARS, ARRIVAL_CHARS = 64, 16
@@ -105,9 +107,9 @@ local function is_same(turn_id, known_digest, digest, content)
   return known_digest == digest or redis.call('HGET', contents, turn_id) == content
 end
 
--- Take up to `limit` of the oldest turns, each as four values: id, record, deliveries, failures. A turn that was taken
--- before and not committed may be what killed its worker or what fails: it is taken alone, so that its neighbours share
--- neither its counts nor its end. Returns them, and how many outages there were in a row.
+-- Take up to `limit` of the oldest turns, each as five values: id, record, deliveries, failures, and when it was enqueued
+-- if it was spooled. A turn that was taken before and not committed may be what killed its worker or what fails: it is
+-- taken alone, so that its neighbours share neither its counts nor its end. Returns them, and how many outages there were in a row.
 local function take_turns(limit)
   local taken = {}
   for position, id in ipairs(redis.call('LRANGE', order, 0, limit - 1)) do
@@ -116,7 +118,8 @@ local function take_turns(limit)
     local alone = delivered > 0 or failed > 0
     if alone and position > 1 then break end
     redis.call('HINCRBY', deliveries, id, 1)
-    for _, value in ipairs({id, redis.call('HGET', turns, id), delivered + 1, failed}) do
+    local since = redis.call('HGET', enqueued, id)
+    for _, value in ipairs({id, redis.call('HGET', turns, id), delivered + 1, failed, since}) do
       table.insert(taken, value)
     end
     if alone then break end
@@ -135,6 +138,7 @@ local function drop_turns(first, done_seconds)
       redis.call('HDEL', turns, id)
       redis.call('HDEL', deliveries, id)
       redis.call('HDEL', failures, id, OUTAGES)
+      redis.call('HDEL', enqueued, id)
       if redis.call('DECR', pending_turns) <= 0 then redis.call('DEL', pending_turns) end
     end
   end
