@@ -156,7 +156,7 @@ class _Writer:
     def _tell(self, index: int) -> None:
         token = self.tokens[index]
         lower = token.lower
-        if token.text == "US" or not self.words[index] or self._is_hyphenated(index):
+        if token.text == "US" or not self.words[index] or self._is_hyphenated(index) or self._is_in_a_title(index):
             return
         if index in self.known:
             self._expand_after(index)
@@ -322,6 +322,15 @@ class _Writer:
         before, after = self.tokens[max(index - 2, 0) : index], self.tokens[index + 1 : index + 2]
         follows = len(before) == 2 and before[1].text == "-" and not before[0].space and not before[1].space
         return follows or (bool(after) and after[0].text == "-" and not self.tokens[index].space and not after[0].space)
+
+    def _is_in_a_title(self, index: int) -> bool:
+        """Return whether a word is written as a part of a title: "In Our Time", "How I Met Your Mother"."""
+        token, after = self.tokens[index], self.tokens[index + 1 : index + 2]
+        begins = index == 0 or not self.tokens[index - 1].text[-1:].isalnum()
+        goes_on = bool(after) and after[0].text.istitle() and after[0].lower not in NAMELIKE
+        if begins or not goes_on or not token.text.istitle():
+            return False
+        return token.text != "I" or (index > 1 and self.tokens[index - 1].text.istitle())
 
     def _is_no_word(self, index: int) -> bool:
         """Return whether an "i" is a number or a letter: "World War I", "i."."""

@@ -37,6 +37,12 @@ def _told(said: str, narrator: Narrator | None = None) -> str | None:
         ("I'd love to visit Japan.", "Maya would love to visit Japan."),
         ("My sister Anna gave me a book.", "Maya's sister Anna gave them a book."),
         ("I taught myself guitar.", "Maya taught themself guitar."),
+        (
+            "For podcasts I'd say In Our Time is my favourite.",
+            "For podcasts Maya would say In Our Time is their favourite.",
+        ),
+        ("I watched My Octopus Teacher with my wife.", "Maya watched My Octopus Teacher with their wife."),
+        ("I told My Mum that I moved.", "Maya told their Mum that they moved."),
         ("When I was young, I wanted to fly.", "When Maya was young, they wanted to fly."),
         ("My wife and I bought a house.", "Maya and their wife bought a house."),
         ("Me and my brother play chess.", "Maya and their brother play chess."),
