@@ -67,7 +67,10 @@ def remainder_of(
         if is_told or ended or (by_words and read(f"{fact.verb} {fact.object}").words & read(by.summary).words):
             continue
         summary = _statement_of(fact, name if name and name in old.summary else None)
-        says_all = by_words and says_none and bool(whole) and whole <= read(summary).words
+        beside = whole - read(summary, name or "").words
+        # "My phone is a Samsung, it dies by noon" and "switched to a Pixel": the only value is the one that changed.
+        is_changed = len(valued) == 1 and not beside & read(by.summary, name or "").words
+        says_all = by_words and says_none and bool(whole) and (not beside or is_changed)
         if len(summary) <= MAX_SUMMARY_CHARS and not says_all:
             remaining.append(_alone(old, by, (fact,), summary, now, policy_version))
     rest = _without_replaced(old, by, name or "")

@@ -83,6 +83,11 @@ def test_what_another_memory_says_or_says_otherwise_is_left_to_it() -> None:
     assert _left(ALL, MOVED, same) == _left(ALL, MOVED, other) == ["Ana is 34."]
 
 
+def test_the_only_value_of_what_words_end_does_not_remain() -> None:
+    old = memory("Ana drives a Skoda, fifteen years old.", facts=(_fact("car", "Skoda"),))
+    assert _left(old, memory("Ana switched to a Fiat.", turn_id="t2")) == []
+
+
 def test_words_that_contradict_leave_only_the_facts_that_they_do_not_speak_of() -> None:
     old = memory("Ana lives in Lisbon and has 2 cats.", facts=(_fact("home_city", "Lisbon"),))
     assert _left(old, memory("Ana has 3 cats.", turn_id="t2")) == ["Ana lives in Lisbon."]
