@@ -21,9 +21,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-import numpy as np
 import torch
 import typer
 
@@ -32,11 +31,9 @@ from benchmarks.lora import (
     NOT_LABELLED,
     Course,
     Example,
-    Tensors,
     console,
     fitted,
-    matrix_names,
-    model,
+    gone_on,
     opened,
     report,
     write,
@@ -107,7 +104,7 @@ def main(
     def examples(chance: random.Random) -> list[Example]:
         return [_example(pair, chance, again=not new) for pair in learned]
 
-    begun = _gone_on(changed) if new else changed
+    begun = gone_on(changed, _WEIGHTS, _LIFTED) if new else changed
     before = {name: tensor.detach().clone() for name, tensor in begun.items()}
     weights = fitted(examples, fixed, begun, _FURTHER if new else _ANEW)
     if new:
@@ -147,28 +144,6 @@ def _plain() -> Iterator[Pair]:
                 yield Pair(file.stem, row["told"], later, 1.0, NOT_LABELLED)
                 for other in chance.sample(apart, _APART):
                     yield Pair(file.stem, other["told"], later, 0.0, NOT_LABELLED)
-
-
-def _gone_on(changed: Tensors) -> dict[str, Any]:
-    """Return what is fitted as the weights that lie in the repository have it."""
-    with np.load(_WEIGHTS, allow_pickle=False) as saved:
-        kept = dict(saved)
-    found = dict(changed)
-    for number, name in enumerate(matrix_names()):
-        for part, factor in (("down", 1.0), ("up", 2.0)):
-            values = kept[f"{part}_{number}"].astype(np.float32) * kept[f"{part}_{number}_scale"] / factor
-            found[f"{name}.{part}"] = torch.tensor(values)
-    start = 0
-    for name in (tensor.name for tensor in model().graph.initializer if tensor.name in changed):
-        size = changed[name].numel()
-        values = kept["vectors"][start : start + size].astype(np.float32)
-        found[name] = torch.tensor(values).reshape(changed[name].shape)
-        start += size
-    for name in ("head", "head_bias"):
-        found[name] = changed[name].detach().clone()
-        found[name][0] = torch.tensor(kept[name])
-    found["head_bias"][0] -= _LIFTED
-    return {name: tensor.detach().requires_grad_() for name, tensor in found.items()}
 
 
 def _example(pair: Pair, chance: random.Random, *, again: bool) -> Example:

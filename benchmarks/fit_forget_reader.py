@@ -5,12 +5,15 @@
     python -m benchmarks.fit_forget_reader
 
     python -m benchmarks.fit_forget_reader --no-held-out    # fits and writes only
+    python -m benchmarks.fit_forget_reader --further        # goes on from the weights that there are with the wishes
 
 It learns from `benchmarks/data/forgotten` (five things that somebody told, what they say later, and which of them
 that asks to have forgotten; its README has the conventions), from what other users told, of other matters, which the
 same messages do not ask for, and from what asks for nothing: news of `benchmarks/data/known`, and talk of
-`benchmarks/data/talk`. `benchmarks/lora.py` says what is changed of MiniLM. Each author is judged by a fit that has not
-seen them; the weights that are written have seen all but the talk of author tc, which they are judged on.
+`benchmarks/data/talk`; and then, going on from there, from `benchmarks/data/wishes` beside some of all that.
+`benchmarks/lora.py` says what is changed of MiniLM. Each author is judged by a fit that has not
+seen them; the weights that are written have seen all but the talk of author tc and the wishes of two authors, which
+they are judged on.
 """
 
 from __future__ import annotations
@@ -29,8 +32,9 @@ import typer
 
 from benchmarks.fit_cross_encoder import user_of
 from benchmarks.fit_pairs import told
-from benchmarks.lora import Course, Example, console, fitted, opened, report, write
+from benchmarks.lora import Course, Example, console, fitted, gone_on, opened, report, write
 from benchmarks.talk import talk_pairs
+from benchmarks.wishes import HELD_OUT, wishes
 from policies.language.wording import READ_AS, called
 from stores.embedding.cross_encoder import FORGETTING, CrossEncoder
 from stores.embedding.minilm import MiniLM
@@ -38,6 +42,9 @@ from stores.embedding.minilm import MiniLM
 _DATA: Final = Path(__file__).parent / "data" / "forgotten"
 _WEIGHTS: Final = Path(__file__).parents[1] / "stores" / "embedding" / FORGETTING
 _COURSE: Final = Course(4, 1e-3)
+_FURTHER: Final = Course(3, 8e-4)
+_DRAWN_AGAIN: Final = 6_000
+"""Pairs of what the weights were fitted on that a fit which goes on reads again in each pass."""
 _NEWS: Final = _DATA.parent / "known"
 _NEWS_ROWS, _NEWS_KNOWN = 300, 2
 """Messages that tell news, and things known of each that are read beside them."""
@@ -63,12 +70,17 @@ class Pair:
     said: str
     is_meant: bool
     user: str
+    is_remembered: bool = False
+    """True where `known` is what the fleet remembered, and not as it was said."""
 
 
 def main(
     held_out: Annotated[
         bool, typer.Option("--held-out/--no-held-out", help="Judge each author by a fit without them first.")
     ] = True,
+    further: Annotated[
+        bool, typer.Option("--further", help="Go on from the weights that there are, with the wishes.")
+    ] = False,
 ) -> None:
     """Fit, say how right what it finds is, and write the weights."""
     pairs = _pairs()
@@ -77,6 +89,12 @@ def main(
     apart, talk = _apart(pairs), _talk()
     nothing = [*_news(), *(pair for pair in talk if pair.author != _TALK_HELD_OUT)]
     console.print(f"and {len(apart):,} of another matter, {len(nothing):,} that ask for nothing")
+    if further:
+        remembered = _remembered()
+        _go_on([*nothing, *pairs, *apart], [pair for pair in remembered if pair.author not in HELD_OUT])
+        for author in sorted(HELD_OUT):
+            _report(author, [pair for pair in remembered if pair.author == author])
+        return
     for author in authors if held_out and len(authors) > 1 else ():
         _fit([*nothing, *(pair for pair in [*pairs, *apart] if pair.author != author)])
         _report(author, [pair for pair in pairs if pair.author == author])
@@ -137,19 +155,42 @@ def _talk() -> list[Pair]:
     return [Pair(pair.author, pair.earlier, pair.later, is_meant=False, user=pair.user) for pair in talk_pairs()]
 
 
-def _fit(pairs: Sequence[Pair]) -> None:
-    def examples(chance: random.Random) -> list[Example]:
-        return [
-            Example(_as_told(pair) if chance.random() < _TOLD else pair.known, pair.said, (float(pair.is_meant),))
-            for pair in pairs
-        ]
+def _remembered() -> list[Pair]:
+    """Return the wishes beside all that is remembered of their users."""
+    return [
+        Pair(wish.author, text, wish.said, is_meant, wish.user, is_remembered=True)
+        for wish in wishes()
+        for text, is_meant in wish.texts()
+    ]
 
-    write(fitted(examples, *opened(questions=1), _COURSE), _WEIGHTS)
+
+def _fit(pairs: Sequence[Pair]) -> None:
+    write(fitted(lambda chance: _examples(pairs, chance), *opened(questions=1), _COURSE), _WEIGHTS)
+
+
+def _go_on(before: Sequence[Pair], pairs: Sequence[Pair]) -> None:
+    def examples(chance: random.Random) -> list[Example]:
+        return _examples([*chance.sample(before, _DRAWN_AGAIN), *pairs], chance)
+
+    fixed, changed = opened(questions=1)
+    write(fitted(examples, fixed, gone_on(changed, _WEIGHTS), _FURTHER), _WEIGHTS)
+
+
+def _examples(pairs: Sequence[Pair], chance: random.Random) -> list[Example]:
+    return [
+        Example(
+            _as_told(pair) if pair.is_remembered or chance.random() < _TOLD else pair.known,
+            pair.said,
+            (float(pair.is_meant),),
+        )
+        for pair in pairs
+    ]
 
 
 def _as_told(pair: Pair) -> str:
     """Return what is known as the fleet reads it: told of a user who is called as all are."""
-    return told(called(pair.known, pair.user, READ_AS))
+    known = called(pair.known, pair.user, READ_AS)
+    return known if pair.is_remembered else told(known)
 
 
 def _report(author: str, pairs: Sequence[Pair]) -> None:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks.fit_heads import DATA, Row, balanced, rows_in
 from benchmarks.lora import NOT_LABELLED, Course, Example, console, fitted, opened, scores, write
+from benchmarks.wishes import HELD_OUT, wishes
 from policies.language.heads import HEADS
 from stores.embedding.reading import read_as
 from stores.embedding.utterance_reader import WEIGHTS
@@ -88,7 +89,15 @@ def _messages() -> Iterator[tuple[str, str]]:
         yield chance.choice(row["known"]), "none"
     for _, row in chance.sample(list(_rows("known")), _NEWS):
         yield row["said"], "none"
-    yield from ((text, "none") for file, text in _talk() if file != _TALK_HELD_OUT)
+    for wish in wishes():
+        if wish.author not in HELD_OUT:
+            yield from ((wish.said, "forget"), (wish.said, "forget"))
+            yield from ((text, "none") for text in wish.told)
+    for line in (_MESSAGES / "messages.jsonl").read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)["said"], "none"
+    # Twice, or friends who part are taken for somebody who wants to be forgotten.
+    talk = [(text, "none") for file, text in _talk() if file != _TALK_HELD_OUT]
+    yield from (*talk, *talk)
 
 
 def _talk() -> Iterator[tuple[str, str]]:

@@ -132,6 +132,29 @@ def _read(fixed: Tensors, changed: Tensors, batch: Mapping[str, Any], dropped: f
     return thinned(both) @ changed["head"].T + changed["head_bias"]
 
 
+def gone_on(changed: Tensors, weights: Path, lifted: float = 0.0) -> dict[str, Any]:
+    """Return what is fitted as weights that were written have it, with the answer to their first question, whose scores
+    were lifted by `lifted`."""
+    with np.load(weights, allow_pickle=False) as saved:
+        kept = dict(saved)
+    found = dict(changed)
+    for number, name in enumerate(matrix_names()):
+        for part, factor in (("down", 1.0), ("up", 2.0)):
+            values = kept[f"{part}_{number}"].astype(np.float32) * kept[f"{part}_{number}_scale"] / factor
+            found[f"{name}.{part}"] = torch.tensor(values)
+    start = 0
+    for name in (tensor.name for tensor in model().graph.initializer if tensor.name in changed):
+        size = changed[name].numel()
+        values = kept["vectors"][start : start + size].astype(np.float32)
+        found[name] = torch.tensor(values).reshape(changed[name].shape)
+        start += size
+    for name in ("head", "head_bias"):
+        found[name] = changed[name].detach().clone()
+        found[name][0] = torch.tensor(kept[name])
+    found["head_bias"][0] -= lifted
+    return {name: tensor.detach().requires_grad_() for name, tensor in found.items()}
+
+
 class _Batches:
     """Pairs as the model reads them."""
 

@@ -214,11 +214,11 @@ def test_a_wish_that_names_the_day_takes_what_was_told_then() -> None:
     assert meant_by(wish("the bad one", said_on=at.date()), told, POLICY, "Maya").perhaps == (0,)
 
 
-def test_of_what_is_hardly_read_as_meant_that_may_be_which_is_much_nearer() -> None:
+def test_what_is_read_as_meant_is_and_what_is_hardly_read_so_is_not_however_near() -> None:
     facts = [known("Maya voted for the bridge.", 0.36), known("Maya collects stamps.", 0.02)]
-    read_alike = [replace(fact, read=0.01) for fact in facts]
-    assert meant_by(wish("my ballots"), read_alike, POLICY, "Maya").perhaps == (0,)
-    assert meant_by(wish("my ballots"), read_alike[1:], POLICY, "Maya").perhaps == ()
+    read_apart = [replace(facts[0], read=0.7), replace(facts[1], read=0.01)]
+    assert meant_by(wish("my ballots"), read_apart, POLICY, "Maya").perhaps == (0,)
+    assert meant_by(wish("my ballots"), [replace(facts[0], read=0.01)], POLICY, "Maya").perhaps == ()
 
 
 def test_a_wish_that_names_a_kind_of_sensitive_data_may_mean_all_that_speaks_of_it() -> None:
