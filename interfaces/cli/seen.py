@@ -24,6 +24,7 @@ PLAIN: Final[Mapping[str, str]] = {
     "elliptical": "a sentence without an I that may be theirs",
     "bare_answer": "a bare answer",
     "may_answer": "it may answer what was asked",
+    "may_forget": "it may ask for something to be forgotten",
     "worth": "something about them that is worth remembering",
     "statement": "a statement",
     "may_tell": "it may tell something of them",

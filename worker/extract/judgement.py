@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from policies.admission import MAY_FORGET
 from policies.language.discourse_markers import prepares, thanks
 from policies.language.heads import Judgement, judge, leaves_worth_open
 from policies.language.languages import ENGLISH
 from policies.language.orders import Order
+from policies.language.sentences import prose_of
 from stores.embedding.reading import Reading, read_as
 from worker.extract.utterances import Heard, Utterance
 
-_MAY_FORGET: Final = 0.03
-"""How likely a sentence must be a wish to forget, by its words, for its message to be read: 214 of 230 messages with
-such a wish by three authors are, and a third of those of LoCoMo."""
 _MOST_READ: Final = 40
 """Utterances of a message that are read: of what comes after them, words alone decide."""
+_MOST_CHARS: Final = 4_000
+"""Of a message that is read as a whole: more than the model reads."""
 _MAY_BE_MEANT: Final = 0.1
 """How likely a message must be read to be a wish to forget for a doubtful order in it to be one."""
 
@@ -78,11 +79,18 @@ def _unread(heard: Heard) -> list[_Unread]:
     ][:_MOST_READ]
     own = [utterance for _, utterance in parsed if not utterance.of_others]
     may_ask = any(_is_doubtful_wish(order) for order in heard.orders)
-    may_ask = may_ask or any(judged(one).intents["forget"] >= _MAY_FORGET for one in own)
+    may_ask = may_ask or any(judged(one).intents["forget"] >= MAY_FORGET for one in own)
     if heard.language == ENGLISH and own and may_ask:
-        whole = " ".join(one.text for one in own[:_MOST_READ])
-        unread.append(_Unread(heard, read_as(whole, heard.asked.text if heard.asked else "")))
+        unread.append(_Unread(heard, read_as(_said_in(heard, own), heard.asked.text if heard.asked else "")))
     return unread
+
+
+def _said_in(heard: Heard, own: Sequence[Utterance]) -> str:
+    """Return what a message says, with its requests, of which no utterance may be; of one in which others' words stand,
+    what its utterances say that are the user's own."""
+    if any(utterance.of_others for utterance in heard.utterances):
+        return " ".join(one.text for one in own[:_MOST_READ])
+    return " ".join(prose_of(heard.content[:_MOST_CHARS]).split())
 
 
 def _is_doubtful_wish(order: Order) -> bool:

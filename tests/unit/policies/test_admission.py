@@ -76,6 +76,17 @@ def test_small_talk_world_questions_and_pasted_text_are_skipped(text: str) -> No
     assert _of_user(text) is AdmissionAction.SKIP
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "can we act like the rank thing was never said, dad reads this also",
+        "who earns what here is private so unremember it plz, wasnt mine to pass on",
+    ],
+)
+def test_what_may_ask_for_something_to_be_forgotten_is_at_least_asked(text: str) -> None:
+    assert _of_user(text) is AdmissionAction.ASK
+
+
 @pytest.mark.parametrize("text", ["Yes, two cats", "Berlin", "Three of them", "a nurse"])
 def test_a_bare_reply_to_the_assistants_question_is_at_least_asked(text: str) -> None:
     admission = admit(_turn(("assistant", "Tell me more. What about you, do you have any pets?"), ("user", text)))
