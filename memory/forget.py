@@ -20,7 +20,7 @@ from policies.language.heads import EMBEDDER
 from policies.language.life_topic_head import life_topic_chances
 from policies.language.wording import READ_AS, called
 from policies.pieces import pieces_of
-from policies.wish_words import life_topics_meant
+from policies.wish_words import life_topics_meant, names_nothing, names_what_stays
 from schema import MAX_SUMMARY_CHARS, AuditAction, EventName, ForgetRequest, Memory, Review, Status
 from stores.index.base import Vector
 
@@ -57,7 +57,10 @@ def forget(
     audit says so.
     """
     request, memories, items, meant = _looked_through(request, vector, draft, context, conversation_id)
-    beside = _rests([items[index] for index in meant.perhaps], request, draft, context)
+    # What is read as meant goes whole, unless the wish says that some of it is to stay: where it did not, 3 of 82
+    # pieces that were not read as meant were to stay, and 53 to go.
+    stays = request.said is None or names_what_stays(request.said)
+    beside = _rests([items[index] for index in meant.perhaps], request, draft, context) if stays else []
     hid = _hide([memories[index] for index in meant.perhaps], request, draft, context, conversation_id)
     for rest, rest_vector in beside:
         draft.create(rest, rest_vector, _REST)
@@ -111,9 +114,15 @@ def _looked_through(
     request: ForgetRequest, vector: Vector, draft: Draft, context: MemoryContext, conversation_id: str | None
 ) -> tuple[ForgetRequest, list[Memory], list[Known], Meant]:
     """Return the memories that a request may mean, as they are known, and which of them it does; with the request as it
-    was understood: one that means what was just said, where nothing was, means what the whole message is about."""
+    was understood: one that means what was just said, where nothing was, means what the whole message is about, if it
+    names anything."""
     memories, items, meant = _meant_of_known(request, vector, draft, context, conversation_id)
-    if not request.just_said or request.said is None or meant != Meant():
+    if (
+        not request.just_said
+        or request.said is None
+        or meant != Meant()
+        or names_nothing(request.said, draft.name or "")
+    ):
         return request, memories, items, meant
     of_message = request.model_copy(update={"just_said": False, "what": request.said})
     [message_vector] = context.embedder.embed([request.said])
@@ -132,7 +141,21 @@ def _meant_of_known(
     ]
     items = _read(known_beside(memories, request, vector, draft, context), request, draft, context)
     meant = _named(request, memories) if request.known else meant_by(request, items, context.policy, draft.name or "")
+    if request.spares is not None:
+        meant = _without(meant, request.spares, memories, request, draft, context)
     return memories, items, meant
+
+
+def _without(
+    meant: Meant, spares: str, memories: Sequence[Memory], request: ForgetRequest, draft: Draft, context: MemoryContext
+) -> Meant:
+    """Return what a request means without what it spares."""
+    spared = ForgetRequest(turn_id=request.turn_id, ordinal=request.ordinal, what=spares, language=request.language)
+    [vector] = context.embedder.embed([spares])
+    stay = meant_by(spared, known_beside(memories, spared, vector, draft, context), context.policy, draft.name or "")
+    staying = {*stay.surely, *stay.perhaps}
+    surely, perhaps = (tuple(i for i in places if i not in staying) for places in (meant.surely, meant.perhaps))
+    return Meant(surely, perhaps)
 
 
 def _rests(

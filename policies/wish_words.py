@@ -25,7 +25,8 @@ _IDLE: Final = _REMOVES | contents(
         "mentioned tell talk entirely completely altogether business remember know knew heard hear never pretend "
         "rather prefer unsay trace mind please ok okay sorry thanks happened going remark comment opinion ever reason "
         "need good kind request unsee unsaid kindly consider shouldn't pray must should could would hey haha lol oh "
-        "actually just abt whole want before earlier regarding concerning relating related"
+        "actually just abt whole want before earlier regarding concerning relating related god gosh oops wrong window "
+        "tab chat message one"
     )
 )
 """Words of a wish to forget that name nothing, as stems."""
@@ -38,6 +39,13 @@ _POINTS: Final = re.compile(r"\b(?:that|this|it|them|those)\b", re.IGNORECASE)
 
 SPOKEN_WORD: Final = re.compile(r"[^\W_][^\s,;:!?]*[^\W_]|[^\W_]")
 """A word with what is inside it: "e-mail", "8pm"."""
+
+_STAYS: Final = re.compile(
+    r"\b(?:keep|stays?|remains?|fine|ok|okay|useful|leave|only|just|rest|retain|may|can have|except|apart from|"
+    r"but not|not the)\b",
+    re.IGNORECASE,
+)
+"""Words of a wish that names what is to stay: "the wedding you can keep", "just the price"."""
 
 
 def life_topics_meant(request: ForgetRequest, name: str = "") -> frozenset[str]:
@@ -66,6 +74,11 @@ def names_nothing(text: str, name: str = "") -> bool:
     """Return whether the words of a wish to forget say nothing of what is to be forgotten: "say I never said it"."""
     wording = read(text, name)
     return not (wording.words - idle_in(text)) and not wording.quantities
+
+
+def names_what_stays(text: str) -> bool:
+    """Return whether the words of a wish to forget say that some of what was told is to stay."""
+    return _STAYS.search(text) is not None
 
 
 def bare(text: str, name: str = "") -> str:

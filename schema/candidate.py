@@ -106,7 +106,7 @@ class ForgetRequest(Value):
     whole message, where it is English: it may be read beside what is known. `language` is the code of the language of
     `what`. `only_as_read` says that no order says it, but the message reads like it: it is a request only where
     something that is known is what it likely means. `apart` are the things that `what` names one by one, where that is
-    more than one thing or says more of it.
+    more than one thing or says more of it. `spares` is what of it is to stay: "everything except my allergy".
     """
 
     turn_id: Identifier
@@ -125,6 +125,7 @@ class ForgetRequest(Value):
     language: Annotated[str, Field(min_length=2, max_length=10)] = "en"
     only_as_read: bool = False
     apart: tuple[Summary, ...] = ()
+    spares: Summary | None = None
 
 
 class Extraction(Value):

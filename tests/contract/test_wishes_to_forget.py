@@ -128,11 +128,17 @@ def test_of_a_memory_of_two_facts_only_what_is_meant_is_forgotten(worker: Worker
 
 def test_the_words_of_what_was_meant_go_and_those_of_its_rest_stay(worker: Worker, anna: str) -> None:
     worker.hear(anna, "I'm bankrupt and my daughter studies in Turku")
-    worker.hear(anna, "I'd rather you didn't hold on to the bankruptcy.", first=1)
+    worker.hear(anna, "I'd rather you didn't hold on to the bankruptcy. My daughter can stay.", first=1)
     approve(waiting(worker, anna).id, worker.context, by="anna", now=NOW)
     [source] = worker.context.catalog.sources(subject(anna), only(worker.known(subject(anna))).source_turn_ids)
     assert "Turku" in source.text_of("user")
     assert "bankrupt" not in worker.everywhere(subject(anna))
+
+
+def test_what_is_only_read_as_meant_goes_whole_where_nothing_of_it_is_named_to_stay(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I'm bankrupt, the hearing is in Turku and the lawyer is dear")
+    worker.hear(anna, "I'd rather you didn't hold on to the bankruptcy.", first=1)
+    assert worker.known(subject(anna)) == []
 
 
 OBLIQUE = [
@@ -154,6 +160,14 @@ def test_what_no_form_of_words_asks_for_is_read_beside_what_is_known_and_hidden(
     assert worker.outcomes(subject(anna))[f"{anna}-1"] == Outcome.HIDDEN
 
 
+def test_what_a_wish_for_all_that_is_known_leaves_out_stays(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I'm allergic to penicillin. I work at Shell as a geologist. We live in Delft.")
+    worker.hear(anna, "Forget everything about me except for my allergy.", first=1)
+    assert "penicillin" in only(worker.known(subject(anna))).summary
+    asked = asked_in(waiting(worker, anna), worker.context.catalog)
+    assert ("Shell" in asked, "Delft" in asked) == (True, True)
+
+
 @pytest.mark.parametrize(
     "said",
     ["I forgot my lithium at home today.", "My ex deleted every photo of our piano.", "I dropped my bar of soap."],
@@ -168,7 +182,7 @@ def test_the_rest_of_what_was_hidden_stays_told_and_goes_once_the_whole_is_told_
     worker: Worker, anna: str
 ) -> None:
     worker.hear(anna, "I'm bankrupt and my daughter studies in Turku")
-    worker.hear(anna, "I'd rather you didn't hold on to the bankruptcy.", first=1)
+    worker.hear(anna, "I'd rather you didn't hold on to the bankruptcy. My daughter can stay.", first=1)
     rest = only(worker.known(subject(anna))).summary
     assert ("Turku" in rest, "bankrupt" in rest) == (True, False)
     assert only(worker.known(subject(anna))).source_turn_ids == (f"{anna}-0",)

@@ -27,6 +27,10 @@ _WHOM: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
 """Somebody who was named before: "forget her"."""
 _OF_IT: Final = re.compile(r"\bit\b|\ball of (?:that|them|this)\b", re.IGNORECASE)
 """Words of a request that point at what was named before it: "remove it all"."""
+_AND_ANOTHER: Final = re.compile(
+    r"[\s,]*(?:and|&)\s+(?P<who>(?:[A-Z][\w'’-]+|(?i:my|our|the|his|her|their)\s+[\w'’-]+)(?:\s[A-Z][\w'’-]+)*)"
+)
+"""Somebody who is named beside the user: "about me and Jonas", "about us and my ex"."""
 _JOINTS_AT_END: Final = re.compile(
     r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE
 )
@@ -37,7 +41,18 @@ _ASIDE: Final = re.compile(
 """Words about a thing behind its name: "my salary, she would hate it"."""
 _BESIDE_A_THING: Final = frozenset({"conj", "cc", "relcl", "punct"})
 """Parts of a sentence that hang on the name of a thing, and are none of it."""
-_ASKS_TO_FORGET: Final = 0.5
+_SPARES: Final = re.compile(
+    r"[\s,;(]*\b(?:except|apart from|other than|but not|aside from|save for)\b(?: for)?"
+    r"(?: (?:that|the fact that|what i (?:told|said to) you about))?\s+(?P<what>\S.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What a wish leaves out: "everything I told you except my allergy"."""
+_STAYS: Final = re.compile(
+    r"\b(?:(?:can|may|should|must) (?:stay|remain)|stays?|(?:is|are|'s) (?:fine|ok|okay)|you (?:can|may) keep)\W*\Z",
+    re.IGNORECASE,
+)
+"""Ends a sentence that says what is to stay: "the rest is fine", "my daughter can stay"."""
+_ASKS_TO_FORGET: Final = 0.7
 """How likely a message that gives no order must be read to be a wish to forget, to be taken for one."""
 _SURELY_ASKS_TO_FORGET: Final = 0.9
 """The same of a message with an order for all that is known which is in doubt, to hide that until somebody says
@@ -53,8 +68,8 @@ _TOLD_BEFORE: Final = re.compile(
 @dataclass(frozen=True)
 class Forgetting:
     """A request to forget, in the user's own words; everything if `is_all`, what the turn before said if
-    `is_just_said`, all about what it names if `is_whole`. In doubt somebody is asked. `is_only_as_read` says that
-    no order says so: then it is one only where it likely means something known."""
+    `is_just_said`, all about what it names if `is_whole`, but for what it `spares`. In doubt somebody is asked.
+    `is_only_as_read` says that no order says so: then it is one only where it likely means something known."""
 
     utterance: Utterance
     text: str
@@ -63,22 +78,41 @@ class Forgetting:
     is_just_said: bool = False
     is_whole: bool = False
     is_only_as_read: bool = False
+    spares: str | None = None
 
 
 def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object]) -> Forgetting | None:
     """Return what a request names; None where all may be meant and that is doubtful by words: hiding all that is known
     for what may be another's words would be worse than to wait for a reading. None too where "it all" is what the
     request `before` it names."""
+    if order.scope == "all" and (named := _named_beside(utterance, order)):
+        return Forgetting(utterance, named, is_doubtful=True, is_whole=True)
     if order.scope == "all":
         is_new = not (order.doubtful or _repeats(utterance, order, before))
         return Forgetting(utterance, _EVERYTHING, is_all=True) if is_new else None
     if names_nothing(order.object_text):
         return forgetting_just_said(utterance)
-    named = _ASIDE.sub("", order.object_text)
-    named = order.object_text if names_nothing(named) else named
+    object_text, spares = order.object_text, None
+    if spared := _SPARES.search(object_text):
+        object_text, spares = object_text[: spared.start()], about_of(spared["what"], utterance.language)
+        if names_nothing(object_text):
+            return Forgetting(utterance, _EVERYTHING, is_all=True, is_doubtful=True, spares=spares)
+    named = _ASIDE.sub("", object_text)
+    named = object_text if names_nothing(named) else named
     # What the head alone found is a whole sentence, of which some words name what is meant.
     text = named if order.sure or not order.doubtful else bare(named)
-    return Forgetting(utterance, text, is_doubtful=order.doubtful, is_whole=order.whole)
+    return Forgetting(utterance, text, is_doubtful=order.doubtful, is_whole=order.whole, spares=spares)
+
+
+def _named_beside(utterance: Utterance, order: Order) -> str | None:
+    """Return what the sentence of an order for all names beside it, which is all that it means: "what you saved of me
+    and Jonas", "my parents' divorce, clear it all"."""
+    begin, end = order.start - utterance.start, order.end - utterance.start
+    if further := _AND_ANOTHER.match(utterance.text[max(end, 0) :]):
+        return further["who"]
+    led = _JOINTS_AT_END.sub("", utterance.text[: max(begin, 0)])
+    points = _OF_IT.search(utterance.text[max(begin, 0) : max(end, 0)]) is not None
+    return about_of(led, utterance.language) if points and not names_nothing(led) else None
 
 
 def forgetting_just_said(utterance: Utterance) -> Forgetting:
@@ -132,9 +166,11 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     states before is known to that already, what the same sentence states is no memory if it is one."""
     likely = heard.reading.forgets if heard.reading is not None else 0.0
     if ordered := [order for order in heard.orders if order.intent == "forget"]:
-        return [*statements, *_all_of_it(ordered, heard)] if likely >= _SURELY_ASKS_TO_FORGET else statements
+        told = _without_what_stays(statements)
+        return [*told, *_all_of_it(ordered, heard)] if likely >= _SURELY_ASKS_TO_FORGET else told
     if likely < _ASKS_TO_FORGET:
         return statements
+    statements = _without_what_stays(statements)
     chances = [(_asks_to_forget(u), -u.start, u) for u in heard.utterances if not u.orders and not u.of_others]
     likeliest, _, asking = max(chances, default=(0.0, 0, None))
     if asking is None or not likeliest:
@@ -147,6 +183,15 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     said = " ".join(u.text for u in heard.utterances if not u.of_others)
     perhaps = Forgetting(asking, said, is_doubtful=True, is_only_as_read=True)
     return [*statements[:first], perhaps, *statements[first:]]
+
+
+def _without_what_stays(statements: list[Statement | Forgetting]) -> list[Statement | Forgetting]:
+    """Return what a message with a wish states, but for what says that something is to stay: "the rest is fine"."""
+    return [
+        item
+        for item in statements
+        if isinstance(item, Forgetting) or not all(_STAYS.search(one.text) for one in item.utterances)
+    ]
 
 
 def _all_of_it(ordered: Sequence[Order], heard: Heard) -> Iterator[Forgetting]:

@@ -137,6 +137,7 @@ class RulesExtractor:
             language=forgetting.utterance.language,
             only_as_read=forgetting.is_only_as_read,
             apart=apart,
+            spares=forgetting.spares,
         )
 
     def _candidate(self, statement: Statement, name: str, ordinal: int) -> Candidate:

@@ -76,6 +76,29 @@ def test_a_message_may_be_a_wish_to_forget_as_it_is_read(forgets: float, wishes:
     assert [item.only_as_read for item in items if isinstance(item, ForgetRequest)] == [True] * wishes
 
 
+def test_a_message_is_read_with_the_requests_in_it() -> None:
+    said = "my sister borrows this phone so can you make sure theres nothing about the baby in your memory"
+    reader = _Scripted(Reading(0.0, 0.9))
+    _items(said, reader)
+    assert said in [text for asked in reader.asked for _, text in asked]
+
+
+def test_a_wish_may_leave_something_out() -> None:
+    items = _items("Please forget everything about me except for my allergy.", None)
+    [wish] = [item for item in items if isinstance(item, ForgetRequest)]
+    assert (wish.scope, wish.doubtful, wish.spares) == ("all", True, "my allergy")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["whatever you've got on my parents' divorce, clear it all", "Please undo what you saved about me and Jonas."],
+)
+def test_all_of_one_thing_is_not_all_that_is_known(said: str) -> None:
+    wishes = [item for item in _items(said, None) if isinstance(item, ForgetRequest)]
+    assert wishes
+    assert {(wish.scope, wish.doubtful) for wish in wishes} == {("thing", True)}
+
+
 @pytest.mark.parametrize(("forgets", "wishes"), [(0.9, 1), (0.0, 0)])
 def test_a_doubtful_order_to_forget_is_none_where_its_message_reads_like_none(forgets: float, wishes: int) -> None:
     said = "Losing my job was tough but it gave me the push I needed to open a bakery."
