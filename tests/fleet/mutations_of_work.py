@@ -10,7 +10,7 @@ WORK: Final = (
     Mutation(
         "no write-ahead: a turn is only in its message",
         "producers/broker.py",
-        "return self._mailbox.append(turn, self._look_after, quota)",
+        "return self._mailbox.append(turn, self._look_after, quota, waited)",
         "from stores.mailbox import Appended, Receipt\n        return Receipt(Appended.ADDED, notify=True, pending=0)",
         ("tests/fleet/test_deaths.py", "-k", "messages_were_lost"),
     ),

@@ -46,7 +46,7 @@ _SPARES: Final = re.compile(
     r"(?: (?:that|the fact that|what i (?:told|said to) you about))?\s+(?P<what>\S.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
-"""What a wish leaves out: "everything I told you except my allergy"."""
+"""Words that leave something out of a wish: "everything I told you except my allergy"."""
 _STAYS: Final = re.compile(
     r"\b(?:(?:can|may|should|must) (?:stay|remain)|stays?|(?:is|are|'s) (?:fine|ok|okay)|you (?:can|may) keep)\W*\Z",
     re.IGNORECASE,
