@@ -111,7 +111,14 @@ FORMS: Final = (
         "aug 11-12",
         "Jan 4th, 2027",
     ),
-    _form("month_year", rf"(?P<m>{MONTH}),? (?:of )?{_Y}\b", "June 2019"),
+    _form(
+        "month_year",
+        rf"(?P<m>{MONTH}),? (?:(?:of )?{_Y}|"
+        r"(?:of ['’]?|['’])(?P<y_>\d\d)(?=\s*(?:[,.;!?)]|$|(?:and|but|when|so)\b)))\b",
+        "June 2019",
+        "March of 22",
+        "June '98",
+    ),
     _form(
         "holiday",
         rf"(?P<holiday>{HOLIDAY})\b",

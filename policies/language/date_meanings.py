@@ -164,7 +164,8 @@ def _holiday(mention: DateMention) -> Span | None:
 
 
 def _month_and_year(mention: DateMention) -> Span | None:
-    return of_month(int(mention["y"]), month_number(mention["m"]))
+    century = 0 if len(mention["y"]) > 2 else 2000 if int(mention["y"]) <= mention.today.year % 100 + 9 else 1900
+    return of_month(century + int(mention["y"]), month_number(mention["m"]))
 
 
 def _month(mention: DateMention) -> Span | None:

@@ -72,6 +72,8 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I see the midwife on the first Monday of next month", "I see the midwife on 7 December 2026"),
         ("My rent is due the last Friday of this month", "My rent is due on 27 November 2026"),
         ("the report is due on june 5", "the report is due on 5 June 2027"),
+        ("I got sober in March of 22 and moved", "I got sober in March 2022 and moved"),
+        ("I was born in June '98.", "I was born in June 1998."),
         ("I start on the 1st", "I start on the 1st [1 December 2026]"),
         ("I paid it on the 3rd.", "I paid it on the 3rd [3 November 2026]."),
         ("I save 50 euros by the end of the year", "I save 50 euros by the end of 2026"),
