@@ -59,17 +59,20 @@ def remainder_of(
     }
     by_words, says_none = not changed, not any(fact.attribute for fact in by.facts)
     current = [by, *others]
-    whole = read(old.summary, name or "").words
+    whole = _said(old.summary, name)
     remaining: list[Memory] = []
     for fact in reversed(valued):  # of two values that a memory was given, the later one stands last
         is_told = any(compare_facts((fact,), memory.facts) is not SameFact.UNSURE for memory in (*current, *remaining))
         ended = (fact.entity.casefold(), _GOES_WITH.get(fact.attribute or "")) in changed
-        if is_told or ended or (by_words and read(f"{fact.verb} {fact.object}").words & read(by.summary).words):
+        told, news = read(f"{fact.verb} {fact.object}"), read(by.summary)
+        # "Sorry, 72" is of the age that was told as 71.
+        is_spoken_of = bool(told.words & news.words) or numbers_clash(told.quantities, news.quantities)
+        if is_told or ended or (by_words and is_spoken_of):
             continue
         summary = _statement_of(fact, name if name and name in old.summary else None)
-        beside = whole - read(summary, name or "").words
+        beside = whole - _said(summary, name)
         # "My phone is a Samsung, it dies by noon" and "switched to a Pixel": the only value is the one that changed.
-        is_changed = len(valued) == 1 and not beside & read(by.summary, name or "").words
+        is_changed = len(valued) == 1 and not beside & _said(by.summary, name)
         says_all = by_words and says_none and bool(whole) and (not beside or is_changed)
         if len(summary) <= MAX_SUMMARY_CHARS and not says_all:
             remaining.append(_alone(old, by, (fact,), summary, now, policy_version))
@@ -80,6 +83,12 @@ def remainder_of(
         moved = any(day not in rest for day in _named(old, "DATE"))
         remaining.append(alone.model_copy(update={"occurred_at": by.occurred_at}) if moved else alone)
     return tuple(remaining)
+
+
+def _said(summary: str, name: str | None) -> frozenset[str]:
+    """Return the words and numbers that a summary says of a user with that name."""
+    wording = read(summary, name or "")
+    return wording.words | {quantity.value for quantity in wording.quantities}
 
 
 def _without_replaced(old: Memory, by: Memory, name: str) -> str | None:

@@ -83,6 +83,14 @@ def test_what_another_memory_says_or_says_otherwise_is_left_to_it() -> None:
     assert _left(ALL, MOVED, same) == _left(ALL, MOVED, other) == ["Ana is 34."]
 
 
+def test_an_amount_that_another_amount_corrects_does_not_remain() -> None:
+    age = Fact(entity="user's mother", verb="is", object="71", attribute="age")
+    old = memory("Ana's mother is 71 and lives in Nagpur.", facts=(age, _fact("home_city", "Nagpur", "user's mother")))
+    assert _left(old, memory('Ana: "sorry 72, she just corrected me."', turn_id="t2")) == [
+        "Ana's mother lives in Nagpur."
+    ]
+
+
 def test_the_only_value_of_what_words_end_does_not_remain() -> None:
     old = memory("Ana drives a Skoda, fifteen years old.", facts=(_fact("car", "Skoda"),))
     assert _left(old, memory("Ana switched to a Fiat.", turn_id="t2")) == []
