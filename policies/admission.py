@@ -85,7 +85,6 @@ class _Heard:
     worth: bool = False
     answered: bool = False
     states: bool = False
-    may_forget: bool = False
 
 
 def _may_answer(prose: str, *, asked: bool) -> bool:
@@ -191,11 +190,20 @@ def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
             continue
         first = number < 2
         heard.states = heard.states or _states(sentence.text)
-        if number < _SENTENCES and not _ACKNOWLEDGEMENT.match(sentence.text):
-            heard.may_forget |= judge(sentence.text, None).intents["forget"] >= MAY_FORGET
         relevance = relevance_of(sentence.text, after_question=asked and first, replying=replying and first)
         if heard.best is None or relevance.points > heard.best.points:
             heard.best = relevance
+
+
+def _may_ask_to_forget(turn: Turn) -> bool:
+    """Return whether the head takes a sentence of the user's in English for what may be a wish to forget."""
+    return any(
+        judge(sentence.text, None).intents["forget"] >= MAY_FORGET
+        for message in turn.messages
+        if message.role == "user"
+        for sentence in split_sentences(prose_of(message.content)[:_READ_CHARS])[:_SENTENCES]
+        if not _ACKNOWLEDGEMENT.match(sentence.text) and language_of(sentence.text) == ENGLISH
+    )
 
 
 def orders_something(admission: Admission) -> bool:
@@ -274,10 +282,10 @@ def admit(turn: Turn, question: str = "") -> Admission:
         reasons += ("may_answer",)
     if turn.source != "chat" and heard.best is not None:
         reasons += ("external_source",)
-    if not reasons and heard.may_forget:
-        reasons = ("may_forget",)
     if not reasons and heard.states:
         reasons = ("statement",)
+    if not reasons and _may_ask_to_forget(turn):
+        reasons = ("may_forget",)
     if reasons:
         return Admission(action=AdmissionAction.ASK, reasons=reasons)
     return Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal" if heard.best else "no_prose",))
