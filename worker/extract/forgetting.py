@@ -27,6 +27,8 @@ _WHOM: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
 """Somebody who was named before: "forget her"."""
 _OF_IT: Final = re.compile(r"\bit\b|\ball of (?:that|them|this)\b", re.IGNORECASE)
 """Words of a request that point at what was named before it: "remove it all"."""
+_ALL: Final = re.compile(r"\b(?:everything|anything|all)\b", re.IGNORECASE)
+"""A word for all that is known: "everything you know about me"."""
 _AND_ANOTHER: Final = re.compile(
     r"[\s,]*(?:and|&)\s+(?P<who>(?:[A-Z][\w'’-]+|(?i:my|our|the|his|her|their)\s+[\w'’-]+)(?:\s[A-Z][\w'’-]+)*)"
 )
@@ -86,7 +88,9 @@ def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object
     for what may be another's words would be worse than to wait for a reading. None too where "it all" is what the
     request `before` it names."""
     if order.scope == "all" and (named := _named_beside(utterance, order)):
-        return Forgetting(utterance, named, is_doubtful=True, is_whole=True)
+        # "Everything about me and my family" may mean all that is known; "what you saved of me and Jonas" does not.
+        is_all = not _OF_IT.search(_words_of(order, utterance)) and _ALL.search(_words_of(order, utterance)) is not None
+        return Forgetting(utterance, _EVERYTHING if is_all else named, is_all, is_doubtful=True, is_whole=True)
     if order.scope == "all":
         is_new = not (order.doubtful or _repeats(utterance, order, before))
         return Forgetting(utterance, _EVERYTHING, is_all=True) if is_new else None
@@ -107,12 +111,15 @@ def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object
 def _named_beside(utterance: Utterance, order: Order) -> str | None:
     """Return what the sentence of an order for all names beside it, which is all that it means: "what you saved of me
     and Jonas", "my parents' divorce, clear it all"."""
-    begin, end = order.start - utterance.start, order.end - utterance.start
-    if further := _AND_ANOTHER.match(utterance.text[max(end, 0) :]):
+    if further := _AND_ANOTHER.match(utterance.text[max(order.end - utterance.start, 0) :]):
         return further["who"]
-    led = _JOINTS_AT_END.sub("", utterance.text[: max(begin, 0)])
-    points = _OF_IT.search(utterance.text[max(begin, 0) : max(end, 0)]) is not None
+    led = _JOINTS_AT_END.sub("", utterance.text[: max(order.start - utterance.start, 0)])
+    points = _OF_IT.search(_words_of(order, utterance)) is not None
     return about_of(led, utterance.language) if points and not names_nothing(led) else None
+
+
+def _words_of(order: Order, utterance: Utterance) -> str:
+    return utterance.text[max(order.start - utterance.start, 0) : max(order.end - utterance.start, 0)]
 
 
 def forgetting_just_said(utterance: Utterance) -> Forgetting:
@@ -133,7 +140,7 @@ def spoken_of(utterance: Utterance, order: Order, before: Utterance | None) -> t
 def forgetting_of(utterance: Utterance, order: Order, where: Utterance, text: str) -> Forgetting:
     """Return the request that points back to words: whom they name if it says "him" or "her", or their subject."""
     parsed = utterance.parsed if where is utterance else where.part
-    order_words = utterance.text[max(order.start - utterance.start, 0) : order.end - utterance.start]
+    order_words = _words_of(order, utterance)
     names = [who.name for who in people_in(parsed) if who.name] if parsed and _WHOM.search(order_words) else []
     return Forgetting(utterance, " ".join(names) or about_of(text, utterance.language), is_doubtful=not names)
 
@@ -156,7 +163,7 @@ def forget_before(
 def _repeats(utterance: Utterance, order: Order, before: Sequence[object]) -> bool:
     """Return whether a request to forget "it all" means the thing that a request before it names, and not all that is
     known."""
-    said = utterance.text[max(order.start - utterance.start, 0) : order.end - utterance.start]
+    said = _words_of(order, utterance)
     named = any(isinstance(wish, Forgetting) and not wish.is_all for wish in before)
     return named and _OF_IT.search(said) is not None
 

@@ -99,6 +99,12 @@ def test_all_of_one_thing_is_not_all_that_is_known(said: str) -> None:
     assert {(wish.scope, wish.doubtful) for wish in wishes} == {("thing", True)}
 
 
+def test_all_about_the_user_and_somebody_else_may_be_all_that_is_known() -> None:
+    [wish] = _items("Forget everything about me and my family.", None)
+    assert isinstance(wish, ForgetRequest)
+    assert (wish.scope, wish.doubtful) == ("all", True)
+
+
 @pytest.mark.parametrize(("forgets", "wishes"), [(0.9, 1), (0.0, 0)])
 def test_a_doubtful_order_to_forget_is_none_where_its_message_reads_like_none(forgets: float, wishes: int) -> None:
     said = "Losing my job was tough but it gave me the push I needed to open a bakery."
