@@ -27,6 +27,8 @@ _WHOM: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
 """Somebody who was named before: "forget her"."""
 _OF_IT: Final = re.compile(r"\bit\b|\ball of (?:that|them|this)\b", re.IGNORECASE)
 """Words of a request that point at what was named before it: "remove it all"."""
+_OF_ONESELF: Final = re.compile(r"(?:i|we)(?:['’]\w+)?\s", re.IGNORECASE)
+"""How somebody begins who says what they do: "I'm leaving"."""
 _ALL: Final = re.compile(r"\b(?:everything|anything|all)\b", re.IGNORECASE)
 """A word for all that is known: "everything you know about me"."""
 _AND_ANOTHER: Final = re.compile(
@@ -88,8 +90,9 @@ def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object
     for what may be another's words would be worse than to wait for a reading. None too where "it all" is what the
     request `before` it names."""
     if order.scope == "all" and (named := _named_beside(utterance, order)):
-        # "Everything about me and my family" may mean all that is known; "what you saved of me and Jonas" does not.
-        is_all = not _OF_IT.search(_words_of(order, utterance)) and _ALL.search(_words_of(order, utterance)) is not None
+        # "Everything about me and my family" and "I'm leaving, delete it all" may mean all that is known.
+        says_all = not _OF_IT.search(_words_of(order, utterance)) and _ALL.search(_words_of(order, utterance))
+        is_all = bool(says_all or _OF_ONESELF.match(named))
         return Forgetting(utterance, _EVERYTHING if is_all else named, is_all, is_doubtful=True, is_whole=True)
     if order.scope == "all":
         is_new = not (order.doubtful or _repeats(utterance, order, before))

@@ -99,8 +99,9 @@ def test_all_of_one_thing_is_not_all_that_is_known(said: str) -> None:
     assert {(wish.scope, wish.doubtful) for wish in wishes} == {("thing", True)}
 
 
-def test_all_about_the_user_and_somebody_else_may_be_all_that_is_known() -> None:
-    [wish] = _items("Forget everything about me and my family.", None)
+@pytest.mark.parametrize("said", ["Forget everything about me and my family.", "I'm leaving this app, delete it all"])
+def test_what_may_mean_all_that_is_known_hides_it_and_asks(said: str) -> None:
+    [wish] = _items(said, None)
     assert isinstance(wish, ForgetRequest)
     assert (wish.scope, wish.doubtful) == ("all", True)
 
