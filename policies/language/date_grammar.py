@@ -127,8 +127,9 @@ FORMS: Final = (
     ),
     _form(
         "beyond",
-        r"(?:the )?(?P<unit>weekend|week|month|year) (?P<which>before last|after next)\b",
+        rf"(?:the )?(?P<unit>weekend|week|month|year|{DAY}) (?P<which>before last|after next)\b",
         "the weekend before last",
+        "monday after next",
     ),
     _form(
         "from_day",
@@ -180,7 +181,12 @@ FORMS: Final = (
         "next wednesday the 8th",
     ),
     _form(
-        "ends", r"(?:the )?end of (?:(?:the|this) )?(?P<unit>month|year|week)\b", "by end of month", "end of the year"
+        "edge",
+        r"(?:the )?(?P<edge>end|(?:start|beginning|middle)(?= of (?:this|next|last|the year)\b)) of "
+        r"(?:(?P<which>this|next|last) |the )?(?P<unit>month|year|week)\b",
+        "by end of month",
+        "the end of next year",
+        "the start of the year",
     ),
     _form(
         "unit",

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, time
 
 from policies.language.date_grammar import FORMS, HINT
-from policies.language.date_meanings import RESOLVED, DateMention, Looks
+from policies.language.date_meanings import RESOLVED
+from policies.language.date_mentions import DateMention, Looks
 from policies.language.spans import Span
 
 __all__ = ["Looks", "When", "find_dates"]

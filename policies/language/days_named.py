@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from policies.language.date_grammar import MONTH
-from policies.language.date_meanings import month_number
+from policies.language.date_mentions import month_number
 
 _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _BETWEEN: Final = r"(?:\s?,\s?(?:and\s)?|\s?[-–&]\s?|\s(?:and|to|until|till)\s)"

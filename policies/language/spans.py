@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
@@ -51,6 +51,23 @@ def of_month(year: int, month: int) -> Span:
 
 def of_year(year: int) -> Span:
     return Span(date(year, 1, 1), str(year), "in", "year")
+
+
+def edge_of(whole: Span, edge: str) -> Span:
+    """Return the end of a month, a year or a week ("the end of"), its beginning ("the start of"), or where in it
+    something is ("mid", "early")."""
+    word = edge.removeprefix("the ").removesuffix(" of")
+    if word in ("early", "mid", "late"):
+        return replace(whole, text=f"{word} {whole.text}")
+    first = _last_of(whole) if word == "end" else whole.first
+    return Span(first, f"the {word} of {whole.text}", "in" if word == "middle" else "at", whole.granularity)
+
+
+def _last_of(whole: Span) -> date:
+    if whole.granularity == "week":
+        return whole.first + timedelta(days=6)
+    months = 12 if whole.granularity == "year" else 1
+    return date(*shifted(whole.first, months), 1) - timedelta(days=1)
 
 
 def shifted(day: date, months: int) -> tuple[int, int]:

@@ -1,0 +1,184 @@
+"""Dates that are told by how far they are from the day from which they are seen, or from one named before: "next
+month", "two weeks ago", "the weekend after"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Final
+
+from policies.language.date_mentions import DateMention, Looks, month_number
+from policies.language.habits import comes_weekly, weekday_number
+from policies.language.spans import (
+    Span,
+    edge_of,
+    of_day,
+    of_month,
+    of_week,
+    of_weekend,
+    of_year,
+    season_of,
+    shifted,
+    written_day,
+)
+
+_VAGUE: Final = frozenset({"few", "couple", "several"})
+
+
+def deictic(mention: DateMention) -> Span:
+    word, part, today = mention["word"], mention["part"], mention.today
+    if word in ("tonight", "last night", "this morning", "this afternoon", "this evening"):
+        day = today - timedelta(days=word == "last night")
+        name = "evening" if word == "tonight" else word.rsplit(" ", 1)[1]
+        return Span(day, f"the {name} of {written_day(day)}", "on", "day")
+    offset = {"today": 0, "yesterday": -1, "tomorrow": 1}.get(word, -2 if "yesterday" in word else 2)
+    day = today + timedelta(days=offset)
+    return Span(day, f"the {part} of {written_day(day)}", "on", "day") if part else of_day(day)
+
+
+def weekday(mention: DateMention) -> Span | None:
+    which, today = mention["which"], mention.today
+    ahead = mention.looks in (Looks.AHEAD, Looks.UNKNOWN)
+    if not which and comes_weekly(mention.text, mention.match.start("wd"), mention.match.end("wd"), ahead=ahead):
+        return None
+    target = weekday_number(mention["wd"])
+    back = today - timedelta(days=(today.weekday() - target) % 7 or 7)
+    to_come = today + timedelta(days=(target - today.weekday()) % 7 or 7)
+    if which in ("last", "past", "this past"):
+        day = back
+    elif which in ("coming", "this coming"):
+        day = to_come
+    elif which == "next":
+        day = today + timedelta(days=7 - today.weekday() + target)
+    else:
+        day = back if mention.looks is Looks.BACK else to_come
+    if mention["dom"]:
+        days = (day + timedelta(weeks=n) for n in (0, -1, 1, 2, 3, 4))
+        day = next((candidate for candidate in days if candidate.day == int(mention["dom"])), day)
+    return Span(day, f"the {mention['part']} of {written_day(day)}", "on", "day") if mention["part"] else of_day(day)
+
+
+def unit(mention: DateMention) -> Span:
+    which, unit, today = mention["which"], mention["unit"], mention.today
+    step = {"next": 1, "coming": 1, "the coming": 1, "this coming": 1, "this": 0}.get(which, -1)
+    if unit == "week":
+        return of_week(today + timedelta(weeks=step))
+    if unit == "weekend":
+        saturday = today + timedelta(days=5 - today.weekday())
+        if step == -1 or (step == 0 and mention.looks is Looks.BACK and today.weekday() < 5):
+            saturday -= timedelta(weeks=1)
+        elif which == "next":
+            saturday += timedelta(weeks=1)
+        return of_weekend(saturday)
+    if unit == "month":
+        return of_month(*shifted(today, step))
+    return of_year(today.year + step) if unit == "year" else season_of(unit, today, step)
+
+
+def beyond(mention: DateMention) -> Span:
+    """Return the weekend before last, the week after next, the second Monday from now."""
+    unit, step = mention["unit"], -2 if mention["which"] == "before last" else 2
+    if unit.endswith("day"):
+        days = (weekday_number(unit) - mention.today.weekday()) % 7
+        return of_day(mention.today + timedelta(days=days - 14 if step < 0 else (days or 7) + 7))
+    if unit == "week":
+        return of_week(mention.today + timedelta(weeks=step))
+    if unit == "weekend":
+        return of_weekend(mention.today + timedelta(days=5 - min(mention.today.weekday(), 6), weeks=step))
+    return of_month(*shifted(mention.today, step)) if unit == "month" else of_year(mention.today.year + step)
+
+
+def _counted(mention: DateMention, sign: int, start: date | None = None) -> Span | None:
+    today = start or mention.today
+    count, unit, word = sign * mention.count(), mention["unit"].rstrip("s"), mention["n"]
+    if unit in ("minute", "hour", "min", "hr"):
+        return of_day(today)
+    if unit in ("day", "week", "fortnight"):
+        days = {"day": 1, "week": 7, "fortnight": 14}[unit] * count
+        span = of_day(today + timedelta(days=days))
+        loose = word in _VAGUE or (unit != "day" and start is None)
+    elif start is not None and unit in ("month", "year"):
+        year, month = shifted(today, count * (12 if unit == "year" else 1))
+        span, loose = of_day(date(year, month, min(today.day, 28))), False
+    elif unit == "month":
+        span, loose = of_month(*shifted(today, count)), word in _VAGUE
+    elif mention["anchor"]:
+        return _year_ago_at(mention)
+    else:
+        span = of_year(max(1, today.year + count * (10 if unit == "decade" else 1)))
+        loose = word in _VAGUE
+    return replace(span, text=f"around {span.text}", preposition="") if loose else span
+
+
+def _year_ago_at(mention: DateMention) -> Span:
+    """Read "five years ago today", "three years ago yesterday", "two years ago this May"."""
+    year, anchor = mention.today.year - mention.count(), mention["anchor"]
+    if anchor in ("today", "yesterday", "tomorrow"):
+        near = mention.today + timedelta(days={"today": 0, "yesterday": -1, "tomorrow": 1}[anchor])
+        return of_day(near.replace(year=year, day=min(near.day, 28) if near.month == 2 else near.day))
+    if anchor == "week":
+        return of_month(year, mention.today.month)
+    return of_month(year, mention.today.month if anchor == "month" else month_number(anchor))
+
+
+def ago(mention: DateMention) -> Span | None:
+    return _counted(mention, -1)
+
+
+_HAS_LASTED = re.compile(r"(?:\b(?:have|has|had|been|for)|'ve)\b[^.;!?]*\Z", re.IGNORECASE)
+"""A clause that says how long something has been so: "I've been sober"."""
+_ONCE = re.compile(r"\b(?:first|only|once|time|done|finished)\b", re.IGNORECASE)
+"""A deed that is done, or that was done once: "my first marathon"."""
+
+
+def within(mention: DateMention) -> Span | None:
+    """Read "in three days" ahead; in the past it is how long a thing took."""
+    if mention.looks is Looks.BACK or _ONCE.search(mention.text, 0, mention.match.start()):
+        return None
+    return _counted(mention, 1)
+
+
+def from_day(mention: DateMention) -> Span | None:
+    """Read "a week from today", "Saturday week", "three weeks today", when what has been so for three weeks began."""
+    if mention["short"]:
+        days = 14 if mention["unit2"].startswith("fortnight") else 7
+        return of_day(_day_to_come(mention["short"], mention.today) + timedelta(days))
+    if mention["anchor_"] == "today" and _HAS_LASTED.search(mention.text, 0, mention.match.start()):
+        return None
+    return _counted(mention, 1, _day_to_come(mention["anchor"], mention.today))
+
+
+def _day_to_come(name: str, today: date) -> date:
+    if name in ("today", "now", "tomorrow"):
+        return today + timedelta(days=name == "tomorrow")
+    return today + timedelta(days=(weekday_number(name) - today.weekday()) % 7 or 7)
+
+
+def off_before(mention: DateMention) -> Span | None:
+    """Read "two days earlier", "the day after", "the weekend before": seen from the day named just before."""
+    if mention.before is None or mention.before.granularity != "day":
+        return None
+    sign = -1 if mention["side"] in ("before", "earlier") else 1
+    if mention["unit"] == "weekend":
+        saturday = mention.before.first + timedelta(days=5 - mention.before.first.weekday())
+        if sign * (saturday - mention.before.first).days <= 0:
+            saturday += timedelta(weeks=sign)
+        return of_weekend(saturday)
+    return _counted(mention, sign, mention.before.first)
+
+
+def edge(mention: DateMention) -> Span:
+    """Read "the end of the month", "the start of next year"."""
+    today, unit, edge = mention.today, mention["unit"], mention["edge"]
+    step = {"next": 1, "last": -1}.get(mention["which"], 0)
+    if unit == "week" and edge == "end" and step == 0:
+        return of_day(today + timedelta(days=4 - today.weekday() if today.weekday() < 5 else 6 - today.weekday()))
+    if unit == "year" and not mention["which"]:
+        step = (edge != "end" and mention.looks is Looks.AHEAD) - (edge == "end" and mention.looks is Looks.BACK)
+    whole = {
+        "week": lambda: of_week(today + timedelta(weeks=step)),
+        "month": lambda: of_month(*shifted(today, step)),
+        "year": lambda: of_year(today.year + step),
+    }[unit]()
+    return edge_of(whole, edge)
