@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
 from typing import Final
 
 from memory.context import MemoryContext
@@ -12,6 +12,7 @@ from memory.scoring import Origin
 from policies.access import scope_of
 from policies.dedup import is_earlier
 from policies.language.corrections import corrected, is_plain
+from policies.language.days_named import days_named
 from policies.language.wording import without_quotation
 from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Memory, Status
 
@@ -64,13 +65,21 @@ def _as_told(candidate: Candidate, memory: Memory, summary: str) -> Candidate:
             "tags": memory.tags,
             "entities": memory.entities,
             "facts": tuple(_facts(memory.facts, without_quotation(candidate.summary))),
-            "occurred_at": candidate.occurred_at if moved else memory.occurred_at,
+            "occurred_at": _on(days_named(summary), candidate.occurred_at if moved else memory.occurred_at),
             "explicit": memory.explicit,
             "private": memory.private,
             "pinned": memory.pinned,
             "quoted": memory.summary.endswith('"'),
         }
     )
+
+
+def _on(days: Collection[tuple[int, int, int]], moment: datetime) -> datetime:
+    """Return the moment on the day that is told, where one is: "the 21st" may be of another month than it seems."""
+    if len(days) != 1:
+        return moment
+    (year, month, day), *_ = days
+    return moment.replace(year=year, month=month, day=day)
 
 
 def _facts(facts: Iterable[Fact], words: str) -> Iterable[Fact]:

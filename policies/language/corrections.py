@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -26,19 +27,27 @@ _DATE: Final = re.compile(rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.titl
 """A resolved date, as summaries have it: "26 September 2026"."""
 _BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
 """A resolved day that stands beside the words: "on Friday [9 October 2026]"."""
+_NAMED_DAY: Final = re.compile(rf"\w+ \[{_DATE.pattern[2:]}\]")
+"""A weekday with its date beside it: "thursday [12 March 2026]"."""
+_UNIT: Final = re.compile(r"\d[\d.,]*(?P<unit>[a-z]+)\Z")
+"""A number that stands with its unit: "50mg"."""
 _SPOKEN_DAY: Final = re.compile(r"(?:the )?\d{1,2}(?:st|nd|rd|th) \[\Z", re.IGNORECASE)
 """A day as it was said, before the bracket with the date beside it: "on the 24th ["."""
 _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
 """A day of a month by itself: "26th"."""
 _FILLERS: Final = words(
     "sorry i we mean meant typo correction misspoke autocorrect oops wait no nope actually well oh omg god lol haha um "
-    "uh scratch that make it it's its is was should have said say to be precise my bad rather the a an at on in of and "
-    "but of course duh argh ugh damn"
+    "uh hang hold scratch that make it it's its is was should have said say to be precise my bad rather the a an at on "
+    "in of and but of course duh argh ugh damn"
 )
-_OPENS: Final = re.compile(r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*(?:no|nope|wait|not|make that|scratch that)\b")
+_OPENS: Final = re.compile(
+    r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*(?:no|nope|wait|hang on|hold on|not|make that|scratch that)\b"
+)
 """How a correction begins, in small letters: "no, at ten", "oh wait, the 9th"."""
 _MEANT: Final = re.compile(r"(?:\A\W*|[,;.!(–—-]\s*|\b(?:i|we)\s(?:\w+\s)?)meant?\b")
 """ "I mean", "sorry, meant 20": not "what does it mean"."""
+_PHRASE: Final = 2
+"""Words of a phrase, at the least."""
 _SHOWS: Final = frozenset({"that", "this", "these", "those"})
 _PLAIN: Final = words("typo correction autocorrect misspoke")
 _SAYS: Final = words("mean meant means say said misspoke misread misremembered")
@@ -90,6 +99,9 @@ def corrected(summary: str, words_said: str) -> str | None:
     values = _values(_BESIDE.sub("", words_said))
     lowered = [value.lower() for value in values]
     dates = {match[0] for match in _DATE.finditer(words_said)}
+    named, by_name = _NAMED_DAY.search(summary), _NAMED_DAY.search(words_said)
+    if named and by_name and len(dates) == len(_DATE.findall(summary)) == 1:
+        return _put(summary, named.span(), by_name[0])
     if "not" in lowered:
         at = lowered.index("not")
         wrong, right = values[at + 1 : at + 2], (values[:at] or values[at + 2 :])
@@ -100,7 +112,23 @@ def corrected(summary: str, words_said: str) -> str | None:
         return _only(summary, list(_DATE.finditer(summary)), dates.pop())
     numbers = [value for value in values if value[0].isdigit() or value[0] in _SIGNS]
     chosen = numbers if len(numbers) == 1 else values
-    return _with_value(summary, chosen[0]) if len(chosen) == 1 else None
+    return _with_value(summary, chosen[0]) if len(chosen) == 1 else _with_phrase(summary, values)
+
+
+def _with_phrase(summary: str, phrase: Sequence[str]) -> str | None:
+    """Return what was told with a phrase in the place of one that differs from it in a word: "B negative" for "A
+    negative"."""
+    told, size = list(_TOKEN.finditer(summary)), len(phrase)
+    lowered = [word.lower() for word in phrase]
+    alike = [
+        told[at : at + size]
+        for at in range(len(told) - size + 1)
+        if sum(match[0].lower() == word for match, word in zip(told[at:], lowered, strict=False)) == size - 1
+    ]
+    if size < _PHRASE or len(alike) != 1:
+        return None
+    [(match, word)] = [pair for pair in zip(alike[0], phrase, strict=True) if pair[0][0].lower() != pair[1].lower()]
+    return _put(summary, match.span(), word)
 
 
 def _with_value(summary: str, value: str) -> str | None:
@@ -116,7 +144,8 @@ def _with_value(summary: str, value: str) -> str | None:
         sure = len(alike) == 1 or (
             len(alike) > 1 and _likeness(alike[0][0], value) > max(_ALIKE, _likeness(alike[1][0], value))
         )
-        return _put(summary, alike[0].span(), value) if sure else None
+        unit = _UNIT.match(alike[0][0]) if alike and value.isdigit() else None
+        return _put(summary, alike[0].span(), f"{value}{unit['unit'] if unit else ''}") if sure else None
     rivals = [m for m in spoken if _rival(m[0], value)]
     if rivals:
         return _only(summary, rivals, value)

@@ -21,6 +21,13 @@ from policies.language.corrections import announces, corrected, is_correction, i
         ("Bo flies on the 24th [24 November 2026].", "*27th, typo", "Bo flies on 27 November 2026."),
         ("Bo moved to Olso.", "no Oslo", "Bo moved to Oslo."),
         ("Bo plays on Friday.", "no tuesday", "Bo plays on tuesday."),
+        ("Bo's blood type is A negative.", "hang on, B negative", "Bo's blood type is B negative."),
+        ("Bo takes 50mg of sertraline.", "*75", "Bo takes 75mg of sertraline."),
+        (
+            'Bo: "dentist is thursday [12 March 2026] at 3."',
+            "scratch that it's friday [13 March 2026]",
+            'Bo: "dentist is friday [13 March 2026] at 3."',
+        ),
         (
             "Bo sees the dentist on 24 February 2026.",
             "sorry, I meant wednesday [25 February 2026]",
