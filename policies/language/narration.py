@@ -194,7 +194,8 @@ class _Writer:
             case = "object"
         elif case == "object" and self._is_oneself(index):
             case = "self"
-        mention = self.narrator.mention(case)
+        is_among_others = case == "object" and self._has_another_beside(index)
+        mention = self._among_others() if is_among_others else self.narrator.mention(case)
         begins = index == 0 or self.tokens[index - 1].text in _FULL_STOPS
         if begins:
             mention = mention[:1].upper() + mention[1:]
@@ -206,6 +207,24 @@ class _Writer:
             for beside in (index + 1, index + 2):
                 if plural and by_name and beside < len(self.tokens) and self.tokens[beside].lower in ("all", "both"):
                     self.words[beside] = ""
+
+    def _has_another_beside(self, index: int) -> bool:
+        """Return whether a speaker names somebody with themself: "between Ana and me"."""
+        return any(
+            0 <= joint < len(self.tokens)
+            and self.tokens[joint].lower in ("and", "or")
+            and 0 <= beside < len(self.tokens)
+            and self.tokens[beside].tag.startswith(("NN", "PRP"))
+            for joint, beside in ((index - 1, index - 2), (index + 1, index + 2))
+        )
+
+    def _among_others(self) -> str:
+        """Return how to refer to a speaker beside others, whom "them" would take in; where they are "we" already, as in
+        "we split up, Ana and me", it is not told."""
+        if any(token.lower in _WE for token in self.tokens):
+            raise UnsureError
+        self.narrator.named = True
+        return self.narrator.name
 
     def _is_oneself(self, index: int) -> bool:
         """Return whether one says of oneself to be oneself: "I can be me"."""

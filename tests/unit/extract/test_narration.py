@@ -55,6 +55,8 @@ def _told(said: str, narrator: Narrator | None = None) -> str | None:
         ("I completely forgot to ask among all the nappies.", "Maya completely forgot to ask among all the nappies."),
         ("My parents say they like me.", "Maya's parents say they like Maya."),
         ("Forget-me-nots are my favourite flowers.", "Forget-me-nots are Maya's favourite flowers."),
+        ("It's over between Ana and me.", "It's over between Ana and Maya."),
+        ("My boss took Ana and me to lunch.", "Maya's boss took Ana and Maya to lunch."),
         ("I need a bit of me-time.", "Maya needs a bit of me-time."),
     ],
 )
