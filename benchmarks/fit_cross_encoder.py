@@ -1,15 +1,19 @@
 """Fit the cross-encoder, which reads two statements together: `stores/embedding/cross_encoder.npz`.
 
     pip install torch==2.13.0 onnx==1.23.2
-    python -m benchmarks.fit_cross_encoder                          # half an hour on two cores
-    python -m benchmarks.fit_cross_encoder --further db,dd          # what new authors wrote, too: seven minutes
-    python -m benchmarks.fit_cross_encoder --further ha,hc          # and plain endings beside what is of other matters
+    python -m benchmarks.fit_cross_encoder                      # half an hour on two cores
+    python -m benchmarks.fit_cross_encoder --further db,dd      # what new authors wrote, too: seven minutes
+    python -m benchmarks.fit_cross_encoder --further ha,hc      # and plain endings beside what is of other matters
+    python -m benchmarks.fit_cross_encoder --further ua,ub,uc   # and messages beside what the fleet remembered
+    python -m benchmarks.fit_cross_encoder --further ua,ub,uc,ue,uf --drawn 11000         # more, and talk
+    python -m benchmarks.fit_cross_encoder --further ug,uh,va,vb,vc --drawn 9000          # and months of talk
 
-Four authors (bg, da, dc, hb) are held out: the weights that are written are those which are judged on what they wrote.
-It learns from `benchmarks/data/known` (what somebody told before, what they say now, and what of it that ends or tells
-again; its README has the conventions), from the pairs of `benchmarks/data/changes.jsonl`, and from `data/plain`:
-what ends a thing told in few words, beside what was told of other matters, which it leaves. `benchmarks/lora.py` says
-what is changed of MiniLM.
+Five authors (bg, dc, tc, ud, vd) are held out: the weights that are written are those which are judged on what
+they wrote. It learns from `benchmarks/data/known` (what somebody told before, what they say now, and what of it that
+ends or tells again; its README has the conventions), from the pairs of `benchmarks/data/changes.jsonl`, from
+`data/plain`: what ends a thing told in few words, beside what was told of other matters, which it leaves; from
+`data/endings`: whole messages beside what the fleet remembered of their users; and from talk (`data/talk`), which ends
+next to nothing. `benchmarks/lora.py` says what is changed of MiniLM.
 """
 
 from __future__ import annotations
@@ -38,6 +42,8 @@ from benchmarks.lora import (
     report,
     write,
 )
+from benchmarks.remembered import endings
+from benchmarks.talk import talk_pairs
 from policies.language.wording import READ_AS, called
 from stores.embedding.cross_encoder import ENDINGS, CrossEncoder
 
@@ -56,6 +62,8 @@ _NO_NAMES: Final = frozenset({"I", "My", "We", "Our", "He", "His", "She", "Her",
 _CHANCES: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 
+_NEAREST_OF_TALK: Final = 6
+"""Of what somebody told before, the nearest things, beside which what they say in talk is read."""
 _APART: Final = 6
 """Things of other matters that a message of `plain` is read beside, next to the one that it ends."""
 
@@ -79,23 +87,28 @@ class Pair:
     again: float
     user: str = ""
     """The user's name in notes of them, where there are any."""
+    is_remembered: bool = False
+    """True where it is read as it stands: what the fleet remembered, and a whole message."""
 
 
 def main(
-    held_out: Annotated[str, typer.Option(help="The authors to judge on instead of learning from.")] = "bg,da,dc,hb",
+    held_out: Annotated[str, typer.Option(help="The authors to judge on instead of learning from.")] = "bg,dc,tc,ud,vd",
     further: Annotated[
         str,
         typer.Option(help="Go on from the weights that there are, with these new authors and as much of the others."),
     ] = "",
+    drawn: Annotated[
+        int | None, typer.Option(help="How many pairs of the other authors to go on with, instead of as many.")
+    ] = None,
 ) -> None:
     """Fit on all authors but some, say how right it is on those, and write the weights."""
-    pairs = [*_known(), *_changes(), *_plain()]
+    pairs = [*_known(), *_changes(), *_plain(), *_endings(), *_talk()]
     judged, new = held_out.split(","), further.split(",") if further else []
     learned = [pair for pair in pairs if pair.author not in judged]
     if new:
         others = [pair for pair in learned if pair.author not in new]
         news = [pair for pair in learned if pair.author in new]
-        learned = news + random.Random(0).sample(others, min(len(news), len(others)))
+        learned = news + random.Random(0).sample(others, min(drawn or len(news), len(others)))
     console.print(f"{len(learned):,} pairs of {len({pair.author for pair in learned})} authors to learn from")
     fixed, changed = opened(questions=2)
     for author in judged if new else ():
@@ -128,6 +141,19 @@ def user_of(known: Sequence[str]) -> str:
     return next((name for name, count in names.most_common(1) if count > 1), "")
 
 
+def _endings() -> Iterator[Pair]:
+    for message in endings():
+        for text, ends in message.surely_labelled():
+            known = called(text, message.user, READ_AS)
+            yield Pair(message.author, known, message.said, ends, NOT_LABELLED, is_remembered=True)
+
+
+def _talk() -> Iterator[Pair]:
+    for pair in talk_pairs(nearest=_NEAREST_OF_TALK):
+        known = told(called(pair.earlier, pair.user, READ_AS))
+        yield Pair(pair.author, known, pair.later, pair.ends, NOT_LABELLED, is_remembered=True)
+
+
 def _changes() -> Iterator[Pair]:
     for row in map(json.loads, (_DATA / "changes.jsonl").read_text(encoding="utf-8").splitlines()):
         yield Pair(row["author"], row["old"], row["new"], row["change"], NOT_LABELLED)
@@ -149,12 +175,15 @@ def _plain() -> Iterator[Pair]:
 def _example(pair: Pair, chance: random.Random, *, again: bool) -> Example:
     """Return a pair as it was said or as it is told. What is told again is not learned where a fit goes on: what the
     first had learned of that is not kept with the weights."""
-    earlier, later = _as_told(pair) if chance.random() < _TOLD else (pair.earlier, pair.later)
+    is_told = not pair.is_remembered and chance.random() < _TOLD
+    earlier, later = _as_told(pair) if is_told else (pair.earlier, pair.later)
     return Example(earlier, later, (pair.ends, pair.again if again else NOT_LABELLED))
 
 
 def _as_told(pair: Pair) -> tuple[str, str]:
     """Return both statements as the fleet reads them: told of a user who is called as all are."""
+    if pair.is_remembered:
+        return pair.earlier, pair.later
     return told(called(pair.earlier, pair.user, READ_AS)), told(called(pair.later, pair.user, READ_AS))
 
 

@@ -33,8 +33,8 @@ import typer
 from benchmarks.fit_cross_encoder import user_of
 from benchmarks.fit_pairs import told
 from benchmarks.lora import Course, Example, console, fitted, gone_on, opened, report, write
+from benchmarks.remembered import WISHES_HELD_OUT, wishes
 from benchmarks.talk import talk_pairs
-from benchmarks.wishes import HELD_OUT, wishes
 from policies.language.wording import READ_AS, called
 from stores.embedding.cross_encoder import FORGETTING, CrossEncoder
 from stores.embedding.minilm import MiniLM
@@ -91,8 +91,8 @@ def main(
     console.print(f"and {len(apart):,} of another matter, {len(nothing):,} that ask for nothing")
     if further:
         remembered = _remembered()
-        _go_on([*nothing, *pairs, *apart], [pair for pair in remembered if pair.author not in HELD_OUT])
-        for author in sorted(HELD_OUT):
+        _go_on([*nothing, *pairs, *apart], [pair for pair in remembered if pair.author not in WISHES_HELD_OUT])
+        for author in sorted(WISHES_HELD_OUT):
             _report(author, [pair for pair in remembered if pair.author == author])
         return
     for author in authors if held_out and len(authors) > 1 else ():

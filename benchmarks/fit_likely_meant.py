@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from scipy.optimize import minimize
 
-from benchmarks.wishes import HELD_OUT, wishes
+from benchmarks.remembered import WISHES_HELD_OUT, wishes
 from policies.language.wording import READ_AS, called
 from policies.likely_meant import log_odds, meant_by_scores
 from stores.embedding.cross_encoder import FORGETTING, CrossEncoder
@@ -42,7 +42,7 @@ class _Read:
 def main() -> None:
     """Fit, and print the weights and the bias."""
     read = _read()
-    for author in sorted(HELD_OUT):
+    for author in sorted(WISHES_HELD_OUT):
         weights = _fitted([wish for wish in read if wish.author != author])
         _report(author, [wish for wish in read if wish.author == author], weights)
     console.print(f"of all: reading {(found := _fitted(read))[0]:.2f}, cosine {found[1]:.2f}, bias {found[2]:.2f}")
@@ -51,7 +51,7 @@ def main() -> None:
 def _read() -> list[_Read]:
     reader, embedder = CrossEncoder(FORGETTING), MiniLM()
     read = []
-    for wish in (wish for wish in wishes() if wish.author in HELD_OUT and wish.known):
+    for wish in (wish for wish in wishes() if wish.author in WISHES_HELD_OUT and wish.known):
         texts = [text for memory in wish.known for text in memory]
         chances = iter(reader.chances([(called(text, wish.user, READ_AS), wish.said) for text in texts]))
         [said, *vectors] = np.asarray(embedder.embed([wish.said, *texts]))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks.fit_heads import DATA, Row, balanced, rows_in
 from benchmarks.lora import NOT_LABELLED, Course, Example, console, fitted, opened, scores, write
-from benchmarks.wishes import HELD_OUT, wishes
+from benchmarks.remembered import WISHES_HELD_OUT, wishes
 from policies.language.heads import HEADS
 from stores.embedding.reading import read_as
 from stores.embedding.utterance_reader import WEIGHTS
@@ -90,7 +90,7 @@ def _messages() -> Iterator[tuple[str, str]]:
     for _, row in chance.sample(list(_rows("known")), _NEWS):
         yield row["said"], "none"
     for wish in wishes():
-        if wish.author not in HELD_OUT:
+        if wish.author not in WISHES_HELD_OUT:
             yield from ((wish.said, "forget"), (wish.said, "forget"))
             yield from ((text, "none") for text in wish.told)
     for line in (_MESSAGES / "messages.jsonl").read_text(encoding="utf-8").splitlines():

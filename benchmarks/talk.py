@@ -21,21 +21,23 @@ _NEAREST: Final = 2
 
 @dataclass(frozen=True)
 class TalkPair:
-    """What somebody told before, and what they say later in talk."""
+    """What somebody told before, and what they say later in talk; whether that ends it."""
 
     author: str
     earlier: str
     later: str
     user: str
+    ends: bool = False
 
 
-def talk_pairs() -> Iterator[TalkPair]:
-    """Yield each message beside the known things nearest to it and those that it ends; and of its sentences the one
-    nearest to what was said before beside that, and the one nearest to a known thing beside that."""
+def talk_pairs(nearest: int = _NEAREST) -> Iterator[TalkPair]:
+    """Yield each message beside the `nearest` known things and those that it ends; and of its sentences the one nearest
+    to what was said before beside that, and the one nearest to a known thing beside that; where more than two nearest
+    things are asked for, each message beside as many more sentences that were said before."""
     embedder = MiniLM()
     for file in sorted(_DATA.glob("*.jsonl")):
         for user, known, messages in _by_user(file):
-            yield from _of_user(file.stem, user, known, messages, embedder)
+            yield from _of_user(file.stem, user, known, messages, embedder, nearest)
 
 
 def _by_user(file: Path) -> Iterator[tuple[str, list[str], list[dict[str, Any]]]]:
@@ -46,7 +48,7 @@ def _by_user(file: Path) -> Iterator[tuple[str, list[str], list[dict[str, Any]]]
 
 
 def _of_user(
-    author: str, user: str, known: list[str], messages: list[dict[str, Any]], embedder: MiniLM
+    author: str, user: str, known: list[str], messages: list[dict[str, Any]], embedder: MiniLM, nearest: int
 ) -> Iterator[TalkPair]:
     known_vectors = _embedded(known, embedder)
     told: list[str] = []
@@ -54,9 +56,12 @@ def _of_user(
     for message in messages:
         sentences, whole = message["said"], " ".join(message["said"])
         ends, left_open = set(message.get("ends", ())), set(message.get("perhaps", ()))
-        near = np.argsort(-known_vectors @ _embedded([whole], embedder)[0])[:_NEAREST].tolist()
+        [vector] = _embedded([whole], embedder)
+        near = np.argsort(-known_vectors @ vector)[:nearest].tolist()
         for index in sorted({*near, *ends} - left_open):
-            yield TalkPair(author, known[index], whole, user)
+            yield TalkPair(author, known[index], whole, user, index in ends)
+        for index in np.argsort(-told_vectors @ vector)[: nearest - _NEAREST]:
+            yield TalkPair(author, told[index], whole, user)
         vectors = _embedded(sentences, embedder)
         if told:
             cosines = vectors @ told_vectors.T

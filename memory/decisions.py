@@ -11,6 +11,7 @@ from typing import Final
 from memory.attributes import prototypes_of, with_attributes
 from memory.context import MemoryContext
 from memory.draft import Draft
+from memory.endings import COMPARABLE, Message, messages_of, with_endings
 from memory.forget import FORGETTABLE
 from memory.same_fact import Check
 from memory.scoring import Item, Origin, Scored, new_memory
@@ -38,6 +39,8 @@ class Comparison:
     """Those of the known memories, where the item may be news of one of them."""
     origin: Origin | None
     """Whose the item would be: it is compared with what the same may see alone. None of a wish to forget."""
+    message: Message | None = None
+    """The message that the item came of, where it is read beside what is known."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +91,22 @@ def compare(
         _search(item, vector, origin, draft, context)
         for item, vector, origin in zip(items, vectors, sources, strict=True)
     ]
+    messages = messages_of(items, origins, draft, context)
     near_ids = {id_ for similarities in searched for id_ in similarities}
+    near_ids |= {id_ for message in messages.values() for id_ in message.similarities}
     near_ids |= {id_ for item in items if isinstance(item, Scored) for id_ in item.candidate.replaces}
     draft.load(context.catalog.memories(draft.subject, near_ids - draft.read.keys()).values())
     pairs = {pair for item in items if isinstance(item, Scored) for pair in item.attributes}
     draft.load(context.catalog.facts.with_attributes(draft.subject, pairs))
     return [
-        Comparison(item, vector, similarities, _vectors_of(item, similarities, draft, context), origin)
+        Comparison(
+            item,
+            vector,
+            similarities,
+            _vectors_of(item, similarities, draft, context),
+            origin,
+            messages.get(item.candidate.turn_id) if isinstance(item, Scored) else None,
+        )
         for item, vector, similarities, origin in zip(items, vectors, searched, sources, strict=True)
     ]
 
@@ -132,7 +144,11 @@ def decide_on(
     if ahead is not None and ahead.grounds == grounds:
         return ahead
     candidate, tolerance = scored.candidate, tolerance_of(context)
-    neighbours = _with_endings(candidate, grounds.near, ahead.endings if ahead else {}, draft.name, context)
+    neighbours: Sequence[Neighbour] = grounds.near
+    if candidate.language != ENGLISH:
+        neighbours = _with_endings(candidate, neighbours, ahead.endings if ahead else {}, draft.name or "", context)
+    elif comparison.message is not None and not candidate.by_model:
+        neighbours = with_endings(candidate, neighbours, comparison.message, comparison.origin, draft, context, earlier)
     decision = decide(candidate, neighbours, grounds.same_attribute, context.policy, draft.now, draft.name, tolerance)
     if candidate.by_model:
         decision = as_told(candidate, decision, grounds.memories, draft.read, tolerance)
@@ -162,7 +178,7 @@ def _search(
 
 def _comparable(type_: MemoryType) -> tuple[MemoryType, ...]:
     """Return the types of memories whose place a candidate may take: an event can end a fact, and a fact an event."""
-    return (type_,) if type_ is MemoryType.PROCEDURAL else (MemoryType.SEMANTIC, MemoryType.EPISODIC)
+    return (type_,) if type_ is MemoryType.PROCEDURAL else COMPARABLE
 
 
 def _vectors_of(item: Item, ids: Iterable[uuid.UUID], draft: Draft, context: MemoryContext) -> dict[uuid.UUID, Vector]:
@@ -200,20 +216,19 @@ def _with_endings(
     candidate: Candidate,
     near: Sequence[Neighbour],
     endings: Mapping[str, float],
-    name: str | None,
+    name: str,
     context: MemoryContext,
 ) -> list[Neighbour]:
-    """Return the neighbours with how likely the candidate ends what each tells, of which `endings` were read already,
-    by summary; a language model says itself what ends. All users are read under one name: with another name the same
-    words would get other chances."""
-    reader = context.cross_encoder if candidate.language == ENGLISH else context.pair_reader
-    if reader is None or candidate.by_model:
+    """Return the neighbours of a candidate in another language than English with how likely it ends what each tells, of
+    which `endings` were read already, by summary; a language model says itself what ends. All users are read under one
+    name: with another name the same words would get other chances."""
+    if context.pair_reader is None or candidate.by_model:
         return list(near)
     tolerance = tolerance_of(context)
-    may_be = (n for n in near if may_end(candidate, n, context.policy, name or "", tolerance))
+    may_be = (n for n in near if may_end(candidate, n, tolerance))
     beside = {n.memory.id: n.memory.summary for n in islice(may_be, _READ_BESIDE)}
     unread = [summary for summary in beside.values() if summary not in endings]
-    said = called(candidate.summary, name or "", READ_AS)
-    read = reader.chances([(called(summary, name or "", READ_AS), said) for summary in unread])
+    said = called(candidate.summary, name, READ_AS)
+    read = context.pair_reader.chances([(called(summary, name, READ_AS), said) for summary in unread])
     known = {**endings, **dict(zip(unread, read, strict=True))}
     return [replace(n, ending=known[beside[n.memory.id]]) if n.memory.id in beside else n for n in near]

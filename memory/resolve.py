@@ -146,7 +146,7 @@ def _kept(
                 draft.audit_refusal(AuditAction.REFUSED, candidate.turn_id, decision.reason, memory_id=known)
             return Resolution(candidate.turn_id, is_effective=False)
         case DecisionAction.UPDATE:
-            memory = _update(item, decision, comparison.vector, draft, context)
+            memory = _update(item, decision, comparison.vector, decided.neighbours, draft, context)
         case DecisionAction.CREATE | DecisionAction.CHECK if draft.is_full:
             if candidate.turn_id not in draft.over_quota:
                 draft.over_quota.add(candidate.turn_id)
@@ -208,7 +208,14 @@ def _by_verdict(decision: Decision, check: Check, verdict: SameFact | None, tole
     return decision.model_copy(update={"action": action, "reason": reason})
 
 
-def _update(scored: Scored, decision: Decision, vector: Vector, draft: Draft, context: MemoryContext) -> Memory:
+def _update(
+    scored: Scored,
+    decision: Decision,
+    vector: Vector,
+    neighbours: Sequence[Neighbour],
+    draft: Draft,
+    context: MemoryContext,
+) -> Memory:
     """Merge a candidate into what it says again, which takes the place of what it contradicts."""
     existing = draft.current[decision.targets[0]]
     heard = scored.candidate
@@ -218,7 +225,8 @@ def _update(scored: Scored, decision: Decision, vector: Vector, draft: Draft, co
     outdated = outdated_of(decision.outdated, scored.candidate, draft, context)
     merged = merged.model_copy(update={"supersedes": (*merged.supersedes, *(memory.id for memory in outdated))})
     draft.update(merged, vector if merged.summary == scored.candidate.summary else None, decision.reason)
-    put_in_place_of(outdated, merged, "another memory that contradicts it was said again", draft, context)
+    left = _left(neighbours)
+    put_in_place_of(outdated, merged, "another memory that contradicts it was said again", draft, context, left=left)
     return merged
 
 
@@ -238,8 +246,14 @@ def _create(
     draft.create(_linked(memory, neighbours, context), vector, decision.reason)
     # A model and a correction tell the new state whole: nothing is to be rescued of what they replace.
     keeps_all = candidate.by_model or candidate.change is Change.CORRECTS
-    put_in_place_of(outdated, memory, decision.reason, draft, context, keeps_remainder=not keeps_all)
+    left = _left(neighbours)
+    put_in_place_of(outdated, memory, decision.reason, draft, context, keeps_remainder=not keeps_all, left=left)
     return memory
+
+
+def _left(neighbours: Sequence[Neighbour]) -> dict[uuid.UUID, str]:
+    """Return what is left of the neighbours of which the rest is over."""
+    return {n.memory.id: n.left for n in neighbours if n.left is not None}
 
 
 def _linked(memory: Memory, neighbours: Sequence[Neighbour], context: MemoryContext) -> Memory:

@@ -105,7 +105,7 @@ def screened(
         elif item.turn_id in prompts - orders:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE or behind[id(item)] in planted_texts:
-            shown = _without_others(kept, turn, told, draft, context)
+            shown = None if kept.only_as_news else _without_others(kept, turn, told, draft, context)
             if shown is not None:
                 origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)
                 queue_for_review(shown, Asker.SCREENING, PLANTED, draft, context, origin)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -14,7 +14,7 @@ from memory.scoring import Origin
 from policies.access import may_see, scope_of, shared_labels
 from policies.dedup import contradicts
 from policies.facts import compare_facts
-from policies.language.remainder import remainder_of
+from policies.language.remainder import left_alone, remainder_of
 from policies.merge import supersede
 from policies.unconsolidation import apart
 from schema import AuditAction, Candidate, Memory, SameFact
@@ -96,15 +96,21 @@ def put_in_place_of(
     context: MemoryContext,
     *,
     keeps_remainder: bool = True,
+    left: Mapping[uuid.UUID, str] | None = None,
 ) -> None:
     """Let a memory take the place of others on the draft. What it does not speak of that one of them said too is kept
-    beside it, unless it `keeps_remainder` not."""
+    beside it, unless it `keeps_remainder` not: what is known to be `left` of it, or what its facts say."""
     for old in replaced:
         draft.supersede(supersede(old, by.id, draft.now), by, reason)
     for old in replaced if keeps_remainder else ():
         pairs = {(fact.entity.casefold(), fact.attribute) for fact in old.facts if fact.attribute}
         draft.load(context.catalog.facts.with_attributes(draft.subject, pairs))
-        still_true = remainder_of(old, by, draft.with_attributes(pairs), draft.name, draft.now, draft.policy_version)
+        others = draft.with_attributes(pairs)
+        still_true = (
+            (left_alone(old, by, left[old.id], draft.now, draft.policy_version),)
+            if left and old.id in left
+            else remainder_of(old, by, others, draft.name, draft.now, draft.policy_version)
+        )
         if still_true:
             vectors = context.embedder.embed([memory.summary for memory in still_true])
             for memory, vector in zip(still_true, vectors, strict=True):

@@ -11,7 +11,6 @@ from typing import Final
 
 from policies.facts import compare_facts
 from policies.language.attributes import is_fixed
-from policies.language.languages import ENGLISH
 from policies.language.own_topics import ends_what_was_told
 from policies.language.wording import Wording, read
 from policies.merge import would_lose
@@ -19,10 +18,8 @@ from policies.pairs import (
     CHANGED_FROM,
     ENDS_FROM,
     NEWS,
-    READ_FROM,
     SAME_FROM,
     SURELY_ENDS_FROM,
-    SURELY_OF_IT,
     another_bearer,
     begins_with_another,
     changed_share,
@@ -80,7 +77,8 @@ class Neighbour:
 
     `similarity` is their cosine; `attribute` how likely both speak of one attribute, and `single` of one that has one
     value at a time, as far as their vectors show; `ending` how likely the candidate ends what the memory tells, by a
-    model that read both together, where one was asked.
+    model that read both together, where one was asked. `ended` says whether the candidate's whole message was read to
+    end it, by what the candidate tells of it; None where no message was. `left` is what stays true of it then.
     """
 
     memory: Memory
@@ -88,6 +86,8 @@ class Neighbour:
     attribute: float = 0.0
     single: float = 0.0
     ending: float | None = None
+    ended: bool | None = None
+    left: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ class _Judged:
     memory: Memory
     similarity: float | None
     verdict: SameFact
+    ended: bool = False
 
 
 def decide(
@@ -131,6 +132,7 @@ def decide(
             n.memory,
             n.similarity if n.memory.id in neighbour_ids else None,
             _judge(candidate, n, policy, now, name or "", tolerance, nearest),
+            ended=n.ended is True,
         )
         for n in considered
     ]
@@ -159,13 +161,15 @@ def decide(
 def _of_one_thing(candidate: Candidate, changed: Sequence[_Judged], name: str) -> list[_Judged]:
     """Return what a candidate changes of what it may: a statement changes one thing.
 
-    What shares a fact's attribute or a telling word with it goes before what is merely near; of that, only the nearest.
+    What it was read to end, or shares a fact's attribute or a telling word with it, goes before what is merely near; of
+    that, only the nearest.
     """
     wording = read(candidate.summary, name)
     surely = [
         j
         for j in changed
-        if compare_facts(candidate.facts, j.memory.facts) is SameFact.CHANGED
+        if j.ended
+        or compare_facts(candidate.facts, j.memory.facts) is SameFact.CHANGED
         or share_a_telling_word(wording, read(j.memory.summary, name))
     ]
     return surely or sorted(changed, key=lambda j: -(j.similarity or 0.0))[:1]
@@ -199,33 +203,18 @@ def tells_news(candidate: Candidate) -> bool:
     return _news(candidate) >= _MAYBE_NEWS or bool(_spoken(candidate).cues & NEWS)
 
 
-def may_end(
-    candidate: Candidate, neighbour: Neighbour, policy: Policy, name: str, tolerance: timedelta = _AGREEING
-) -> bool:
-    """Return whether a candidate may end what a memory tells, so that both are worth reading together: it tells of a
-    change, or their words are like those of one. The words of a change are known of English alone: in other languages
-    all that may is read."""
+def may_end(candidate: Candidate, neighbour: Neighbour, tolerance: timedelta = _AGREEING) -> bool:
+    """Return whether a candidate may end what a memory tells, so that both are worth reading together."""
     memory = neighbour.memory
     return (
         candidate.summary != memory.summary
         and candidate.turn_id not in memory.source_turn_ids
         and not is_earlier(candidate, memory, tolerance)
         and _can_end(candidate, memory, _spoken(candidate))
-        and (
-            candidate.language != ENGLISH
-            or tells_news(candidate)
-            or _changed_by_words(candidate, neighbour, policy, name) >= READ_FROM
-        )
     )
 
 
-def _changed_by_words(candidate: Candidate, neighbour: Neighbour, policy: Policy, name: str) -> float:
-    old, new = read(neighbour.memory.summary, name), _spoken(candidate, name)
-    cosine = _scaled(neighbour.similarity, candidate, policy)
-    return changed_share(features_of(old, new, cosine, tells_change=_news(candidate)))
-
-
-def _judge(
+def _judge(  # noqa: PLR0911 (a list of reasons)
     candidate: Candidate,
     neighbour: Neighbour,
     policy: Policy,
@@ -249,7 +238,7 @@ def _judge(
         changes = changes or _can_end(candidate, memory, wording)
     if changes and not weaker:
         return SameFact.CHANGED
-    if by_facts is SameFact.DIFFERENT:
+    if by_facts is SameFact.DIFFERENT and not neighbour.ended:
         return by_facts
     old, new = (wording, memory_wording) if is_old else (memory_wording, wording)
     cosine = _scaled(neighbour.similarity, candidate, policy)
@@ -260,14 +249,16 @@ def _judge(
     same = same_share(features) if mergeable and cosine >= _SCALE[0] else 0.0
     if mergeable and by_facts is SameFact.SAME and not features["numbers clash"]:
         return SameFact.SAME
+    stays = weaker or _is_never_over(memory, wording) or shares_only_a_unit(memory_wording, wording)
+    if neighbour.ended and not stays and same < SAME_FROM:
+        return SameFact.CHANGED
     is_of_another = begins_with_another(old, new) or shares_only_a_unit(old, new)
-    is_of_another = is_of_another and (neighbour.ending or 0.0) < SURELY_OF_IT
     may_change = _may_change(candidate, memory, new)
-    is_asked = (may_change or neighbour.ending is not None) and not is_of_another
-    changed = changed_share(features, neighbour.ending) if is_asked else 0.0
-    if is_asked and may_change and not tells_news(candidate):
-        # What was read has learned from news: of what only looks like a change it finds some, and denies none.
-        changed = max(changed, changed_share(features))
+    changed = neighbour.ending or 0.0
+    # The same words with another value need no reading: "I have a dog called Rex" and "I have a dog called Fido".
+    is_for_words = neighbour.ended is None or bool(features["one for another"])
+    if is_for_words and neighbour.ending is None and may_change and not is_of_another:
+        changed = changed_share(features)
     if max(same - SAME_FROM, changed - _changed_from(neighbour, may_change)) >= 0:
         return SameFact.SAME if same >= changed else SameFact.CHANGED
     # Another value of the same attribute is a question at the least.
@@ -329,11 +320,16 @@ def _can_end(candidate: Candidate, memory: Memory, new: Wording) -> bool:
     """Return whether a memory can be ended at all by a statement: what has happened can only be corrected."""
     if candidate.certainty in _WEAK:
         return False
-    if any(is_fixed(fact.attribute) for fact in memory.facts) and "corrects" not in new.cues:
+    if _is_never_over(memory, new):
         return False
     if memory.type is not MemoryType.EPISODIC or memory.occurred_at > memory.said_at or _goes_on(memory):
         return True
     return "corrects" in cues_about(new, read(memory.summary))
+
+
+def _is_never_over(memory: Memory, new: Wording) -> bool:
+    """Return whether a memory tells what can only be put right: where somebody grew up."""
+    return any(is_fixed(fact.attribute) for fact in memory.facts) and "corrects" not in new.cues
 
 
 def _goes_on(memory: Memory) -> bool:

@@ -33,13 +33,6 @@ are one (docs/reference/cross-encoder.md); LoCoMo, where hardly anything changes
 evidence."""
 SURELY_ENDS_FROM: Final = 0.6
 """The same of a planned event that words alone could not end: another event of the kind is likelier."""
-READ_FROM: Final = 0.25
-"""Share by words from which what tells of no change is read together with what it may end: from .15 on six in ten more
-are read in LoCoMo, and nearly a point of its evidence is lost, for five fewer of 1,280 everyday cases with something
-false (docs/reference/cross-encoder.md)."""
-SURELY_OF_IT: Final = 0.9
-"""Share from which a statement ends another though it begins with somebody else or shares only a unit with it: "My
-landlord let us extend the lease"."""
 NEWS: Final = frozenset({"ends", "moves", "replaces", "corrects"})
 """Cues that something is otherwise than it was."""
 
@@ -53,17 +46,14 @@ def same_share(features: Features) -> float:
     return _share("same", features)
 
 
-def changed_share(features: Features, ending: float | None = None) -> float:
-    """Return how likely the later of two statements takes the place of the other, 0 to 1; 1 where it denies the other
-    in its own words.
-
-    `ending` is how likely it ends the other by a model that read both together, where one did.
-    """
+def changed_share(features: Features) -> float:
+    """Return how likely the later of two statements takes the place of the other by their words, 0 to 1; 1 where it
+    denies the other in its own words."""
     if features["same words"] and features["polarity"]:
         return 1.0
     if features["repeated"]:
         return 0.0
-    return _share("changed", features) if ending is None else ending
+    return _share("changed", features)
 
 
 def features_of(

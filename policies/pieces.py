@@ -84,6 +84,20 @@ def names_nobody(piece: str, name: str) -> bool:
     return bool(_NAMED_BEFORE.match(text) or (quotation and _OTHERS.match(text)))
 
 
+def left_after(pieces: Sequence[str], gone: Sequence[bool], name: str) -> str | None:
+    """Return what a summary tells without the pieces that are gone, and without what leans on those: None where nothing
+    is left, or only half a thought."""
+    left: list[str] = []
+    leans_on_gone = False
+    for piece, is_gone in zip(pieces, gone, strict=True):
+        leans_on_gone = is_gone or (leans_on_gone and names_nobody(piece, name))
+        if not leans_on_gone:
+            left.append(piece)
+    if len(left) == len(pieces) or all(names_nobody(piece, name) for piece in left):
+        return None
+    return told_together(left, name)
+
+
 def told_together(pieces: Sequence[str], name: str) -> str:
     """Return pieces of a summary told together: clauses as sentences, fragments and quotations as what was said."""
     who = name or "The user"

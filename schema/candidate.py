@@ -61,7 +61,8 @@ class Candidate(Value):
     `quoted` says that the summary is a quotation, `unless_forgotten` that it is no memory where its turn turns out to
     have asked for something to be forgotten, `naming` that it only names something: it is a memory only where nothing
     is known by that name, and never where that tells nothing;
-    `by_model` that a language model read it off the turn with the subject's known memories before it.
+    `by_model` that a language model read it off the turn with the subject's known memories before it. `said` is all
+    that its turn's user says, where that may be news of what is known: it is read beside that, and kept nowhere.
     """
 
     turn_id: Identifier
@@ -94,6 +95,7 @@ class Candidate(Value):
     naming: Naming | None = None
     by_model: bool = False
     language: Annotated[str, Field(min_length=2, max_length=10)] = "en"
+    said: Annotated[Summary | None, Field(exclude=True)] = None
 
 
 class ForgetRequest(Value):

@@ -85,6 +85,12 @@ def remainder_of(
     return tuple(remaining)
 
 
+def left_alone(old: Memory, by: Memory, summary: str, now: datetime, policy_version: str) -> Memory:
+    """Return what is left of a memory of which the rest is over: a memory of its own, which tells `summary`."""
+    facts = tuple(fact for fact in old.facts if fact.object in summary)
+    return _alone(old, by, facts, summary[:MAX_SUMMARY_CHARS], now, policy_version)
+
+
 def _said(summary: str, name: str | None) -> frozenset[str]:
     """Return the words and numbers that a summary says of a user with that name."""
     wording = read(summary, name or "")

@@ -26,6 +26,7 @@ ENDINGS = [
 OTHERS = [
     ("I drive an old Polo.", "My neighbour sold her Polo and has a Clio now."),
     ("I smoke a pack a day.", "My brother gave up smoking three weeks ago."),
+    ("My rent is 900 euros.", "My phone bill is 30 euros."),
 ]
 OF_ANOTHER_MATTER = [
     ("I have a peanut allergy.", "I'm getting divorced."),

@@ -20,7 +20,7 @@ ENDED = [
 STANDING = [
     ("I live in Lisbon.", "My brother moved to Berlin last week."),
     ("Maya works at Siemens.", "Maya's flatmate quit Ikea."),
-    ("My rent is 900 euros.", "My phone bill is 30 euros."),
+    ("My rent is 900 euros.", "My sister pays 700 euros."),
     ("I have two cats.", "I signed up for a pottery class on Thursdays."),
 ]
 

@@ -59,7 +59,7 @@ class WithHotPath:
         if any(
             not item.only_as_read
             if isinstance(item, ForgetRequest)
-            else share_said(summary, item.summary) >= _BORNE_OUT
+            else not item.only_as_news and share_said(summary, item.summary) >= _BORNE_OUT
             for item in extracted
         ):
             return []

@@ -22,3 +22,11 @@ def quotation(words: str, name: str, asked: str | None = None) -> str:
 def ended(text: str) -> str:
     """Return a sentence with its full stop, where no mark ends it."""
     return text if text[-1:] in ".!?…\"'”)。！？" else f"{text}."
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence: with a capital, an end, and no longer than a summary may be."""
+    text = text.strip(" ,;:-")
+    if not text:
+        return text
+    return ended(text[0].upper() + text[1:])[:MAX_SUMMARY_CHARS]

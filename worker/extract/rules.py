@@ -4,7 +4,6 @@ quoted where it does not."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final
 
 import memory.parser.english as language
@@ -43,11 +42,13 @@ from schema import (
     Turn,
 )
 from stores.embedding.reading import read_as
+from worker.extract.attachments import attachments_of
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
 from worker.extract.forgetting import Forgetting, message_of, named_apart, told_on
 from worker.extract.judgement import Reader, judged, read_what_is_open
+from worker.extract.news import said_as_news
 from worker.extract.orders import called_in, instruction, name_told, reminder
-from worker.extract.quotation import NAMELESS, ended, quotation
+from worker.extract.quotation import NAMELESS, ended, quotation, sentence
 from worker.extract.statement import Statement
 from worker.extract.statements import statements_of
 from worker.extract.utterances import Utterance, heard_in
@@ -88,6 +89,7 @@ class RulesExtractor:
             read_what_is_open(messages, self._reader)
         for heard in messages:
             by_turn.setdefault(heard.turn.turn_id, []).extend(statements_of(heard))
+        said = said_as_news(messages)
         name = context.name
         extracted: list[Candidate | ForgetRequest] = []
         for admitted in turns:
@@ -95,20 +97,23 @@ class RulesExtractor:
             stated = by_turn.get(turn.turn_id, [])
             introduced = next((n for item in stated if (n := name_told(item))), None)
             called = turn.user_name() or introduced or name or NAMELESS
-            items = self._items(_not_introducing(stated, turn), called)
+            items = self._items(_not_introducing(stated, turn), called, said.get(turn.turn_id))
             if admitted.admission.action is not AdmissionAction.SKIP:
-                items += self._pointers(turn, called, len(items))
+                confidence = round(_STATED * SOURCE_CONFIDENCE[turn.source], 3)
+                items += attachments_of(turn, called, len(items), self._categories[-1], confidence)
             extracted += items
             name = _name_kept(items) or name
         return Extraction(items=tuple(extracted), model=VERSION)
 
-    def _items(self, stated: Sequence[Statement | Forgetting], name: str) -> list[Candidate | ForgetRequest]:
+    def _items(
+        self, stated: Sequence[Statement | Forgetting], name: str, said: str | None
+    ) -> list[Candidate | ForgetRequest]:
         items: list[Candidate | ForgetRequest] = []
         for statement in stated[:_MAX_ITEMS_A_TURN]:
             item = (
                 self._forgetting(statement, name, len(items))
                 if isinstance(statement, Forgetting)
-                else self._candidate(statement, name, len(items))
+                else self._candidate(statement, name, len(items), said)
             )
             if isinstance(item, Candidate) and any(
                 isinstance(i, Candidate) and i.summary == item.summary for i in items
@@ -126,7 +131,7 @@ class RulesExtractor:
         return ForgetRequest(
             turn_id=forgetting.utterance.turn.turn_id,
             ordinal=ordinal,
-            what=_sentence(object_text or forgetting.text).rstrip("."),
+            what=sentence(object_text or forgetting.text).rstrip("."),
             scope="all" if forgetting.is_all else "thing",
             whole=forgetting.is_whole,
             doubtful=forgetting.is_doubtful,
@@ -140,7 +145,7 @@ class RulesExtractor:
             spares=forgetting.spares,
         )
 
-    def _candidate(self, statement: Statement, name: str, ordinal: int) -> Candidate:
+    def _candidate(self, statement: Statement, name: str, ordinal: int, said: str | None) -> Candidate:
         turn = statement.last.turn
         if introduced_in(statement.last.part) == name:
             name = NAMELESS
@@ -203,32 +208,8 @@ class RulesExtractor:
             unless_forgotten=statement.unless_forgotten,
             naming=_naming(statement),
             language=statement.last.language,
+            said=None if statement.is_of_others else said,
         )
-
-    def _pointers(self, turn: Turn, name: str, ordinal: int) -> list[Candidate]:
-        candidates = []
-        for number, attachment in enumerate(turn.attachments[:10]):
-            sort = {"image": "an image", "audio": "a recording", "video": "a video"}.get(
-                attachment.media_type.partition("/")[0], "a document"
-            )
-            title = f' titled "{attachment.title}"' if attachment.title else ""
-            candidates.append(
-                Candidate(
-                    turn_id=turn.turn_id,
-                    ordinal=ordinal + number,
-                    type=MemoryType.EPISODIC,
-                    kind=Kind.CONVERSATION_CONTEXT,
-                    category=self._categories[-1],
-                    summary=_sentence(f"{name} shared {sort}{title} on {_day(turn.occurred_at)}"),
-                    tags=("attachment", sort.split()[-1]),
-                    attachments=(attachment,),
-                    source=turn.source,
-                    confidence=round(_STATED * SOURCE_CONFIDENCE[turn.source], 3),
-                    occurred_at=turn.occurred_at,
-                    said_at=turn.occurred_at,
-                )
-            )
-        return candidates
 
 
 def _name_kept(items: Sequence[Candidate | ForgetRequest]) -> str | None:
@@ -297,7 +278,7 @@ def _narrated(statement: Statement, parses: Parses, notes: Sequence[tuple[Note, 
         if piece is None:
             return None
         pieces.append(ended(piece[:1].upper() + piece[1:]))
-    summary = _sentence(" ".join(pieces))
+    summary = sentence(" ".join(pieces))
     heard = " ".join(utterance.spelt.plain for utterance, _ in parses)
     names = (
         name,
@@ -387,14 +368,3 @@ def _entities(parses: Parses, notes: Sequence[tuple[Note, ...]], name: str) -> t
             if entity.text != name:
                 entities.setdefault(entity.text, entity)
     return tuple(entities.values())[:12]
-
-
-def _sentence(text: str) -> str:
-    text = text.strip(" ,;:-")
-    if not text:
-        return text
-    return ended(text[0].upper() + text[1:])[:MAX_SUMMARY_CHARS]
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B %Y}"

@@ -21,6 +21,7 @@ from policies.wish_words import names_nothing
 from schema import Naming
 from worker.extract.forgetting import Forgetting, forget_before, forgetting_named, with_request
 from worker.extract.judgement import judged
+from worker.extract.news import as_news, whole_as_news
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance, with_part, without_order
@@ -28,7 +29,6 @@ from worker.extract.worth import (
     admires_what_is_shown,
     is_remark,
     is_worth_keeping,
-    may_be_news,
     tells_nothing,
 )
 
@@ -100,7 +100,7 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
             item.private = item.private or private
     if joined and isinstance(last := joined[-1], Statement) and not last.explicit and last.manner == "said":
         last.shared = heard.shared
-    return joined
+    return joined or [*whole_as_news(heard)]
 
 
 def _told_of(utterance: Utterance) -> Utterance:
@@ -159,7 +159,7 @@ def _take(
     pointer = _pointer(utterance, part)
     goes_on = pointer is not None and len(part.tokens) > 4 and not utterance.asks and not is_remark(utterance)
     if not goes_on and not is_worth_keeping(utterance):
-        statements += _news(utterance, quote=pointer is not None) or _named_in_passing(utterance, part)
+        statements += as_news(utterance, quote=pointer is not None) or _named_in_passing(utterance, part)
         return
     if pointer is None and (last is None or not leans_back(part)):
         statements.append(Statement([utterance], quote=_TAKEN_BACK.search(utterance.text) is not None))
@@ -172,7 +172,7 @@ def _take(
     elif speaks_of_self(part) and judged(utterance).worth >= _SURELY_TELLS:
         statements.append(Statement([utterance], quote=True))
     else:
-        statements += _news(utterance, quote=True)
+        statements += as_news(utterance, quote=True)
 
 
 def _pointer(utterance: Utterance, part: Parsed) -> int | None:
@@ -188,11 +188,6 @@ def _corrects(utterance: Utterance, part: Parsed, before: Utterance | None) -> b
     if utterance.number == 1 and before is not None and announces(before.text):
         return is_correction(f"sorry, {utterance.text}", part)
     return utterance.number == 0 and not utterance.asked and is_correction(utterance.text, part)
-
-
-def _news(utterance: Utterance, *, quote: bool) -> list[Statement]:
-    """Return an utterance that is worth a memory only if it changes something that is known; empty if it cannot."""
-    return [Statement([utterance], quote=quote, only_as_news=True)] if may_be_news(utterance) else []
 
 
 def _named_in_passing(utterance: Utterance, part: Parsed) -> list[Statement]:
@@ -249,13 +244,13 @@ def _joined(
         last = joined[-1] if joined else None
         if (
             isinstance(last, Statement) and last.manner == "said" and not last.explicit and last.is_quoted()
+            and last.only_as_news == item.only_as_news
             and numbers.get(id(last.last), -9) + 1 == numbers.get(id(item.utterances[0]), -2)
             and all(last.has_room_for(utterance) for utterance in item.utterances[-1:])
             and not (last.asked or item.asked)
         ):  # fmt: skip
             last.utterances += item.utterances
             last.quote = True
-            last.only_as_news = last.only_as_news and item.only_as_news
         else:
             joined.append(item)
     return joined

@@ -17,7 +17,6 @@ from policies.language.reported_speech import asks_for_writing
 from policies.language.sentences import split_sentences, words
 from policies.language.tellable import speaks_of_self
 from policies.language.wording import content, contents, read
-from policies.pairs import NEWS
 from worker.extract.judgement import judged, unannounced
 from worker.extract.repeated import is_said_by_nobody
 from worker.extract.utterances import Utterance
@@ -39,18 +38,13 @@ _BEING: Final = frozenset({"am", "'m", "is", "'s", "are", "'re"})
 _HAVING: Final = words("have has 've own owns keep keeps")
 _LIKES: Final = contents(["like", "hate", "prefer"])
 _FELT: Final = words("was were been felt had loved learned learnt enjoyed thought realized realised knew wanted")
+_OF_ANOTHER: Final = frozenset({"quoted", "fiction", "task"})
 _SURE: Final = 0.9
 _SURE_WORTH: Final = 0.65
 """From where on the head is believed against a form that mostly is a remark: "The baby has a milk allergy". At .8, of
 600 and 200 everyday cases of two authors 474 and 125 come out right, at .65 476 and 127."""
 _REACTIONS: Final = frozenset({"reaction", "suggestion", "polite_state"})
 _FEWEST_WORDS: Final = 3
-_FEWEST_NEWS: Final = 2
-"""Words of which news may be: "went pink", "quit swimming"."""
-_MAY_BE_NEWS: Final = 0.3
-"""From where on the head may be right that something is otherwise than it was."""
-_NEWS: Final = NEWS | {"fresh"}
-_CHANGES: Final = frozenset({"replaces", "ends", "moves", "corrects"})
 _IDLE: Final = frozenset({"task", "question", "pure_question"})
 _REMARKS: Final = frozenset({"reaction", "about_you", "suggestion", "exclamation", "polite_state"})
 _LASTING_STATES: Final = words(
@@ -115,7 +109,7 @@ def _is_of_another(judgement: Judgement, text: str, utterance: Utterance) -> boo
     if judgement.whose == "fiction" and opens_with_own_people(text):
         words = utterance.turn.text_of("user")[:_READ_CHARS]
         return any(asks_for_writing(sentence.text) for sentence in split_sentences(words))
-    return judgement.whose in ("quoted", "fiction", "task") and judgement.whose_sure > _SURE
+    return judgement.whose in _OF_ANOTHER and judgement.whose_sure > _SURE
 
 
 def _is_joke(utterance: Utterance, judgement: Judgement) -> bool:
@@ -237,29 +231,14 @@ def _is_predicate(parsed: Parsed, head: int, complement: int) -> bool:
     return is_named and is_bare and content(parsed.tokens[head].lower) in _LIKES
 
 
-def may_be_news(utterance: Utterance) -> bool:
-    """Return whether what is not worth keeping by itself may say that something is otherwise than it was."""
-    if (
-        utterance.parsed is None
-        or utterance.part is None
-        or utterance.asks
-        or utterance.of_others
-        or utterance.turn.source != "chat"
-    ):
+def is_own_and_meant(utterance: Utterance) -> bool:
+    """Return whether the words of an utterance are likely its speaker's own, and meant."""
+    if utterance.parsed is None or utterance.part is None or utterance.of_others or utterance.orders:
         return False
-    if _NO_AGE.search(utterance.spelt.plain):
-        return False
-    if len(utterance.text.split()) < _FEWEST_NEWS or any(
-        token.lower in ("you", "your") for token in utterance.parsed.tokens
-    ):
+    if utterance.turn.source != "chat" or _NO_AGE.search(utterance.spelt.plain):
         return False
     judgement = judged(utterance)
-    if _is_of_another(judgement, utterance.text, utterance) or _is_joke(utterance, judgement):
-        return False
-    wording = read(utterance.spelt.plain)
-    if not wording.words and not wording.quantities:
-        return False
-    return bool(wording.cues & _NEWS) or judgement.change in _CHANGES or judgement.news >= _MAY_BE_NEWS
+    return judgement.whose not in _OF_ANOTHER and not _is_joke(utterance, judgement)
 
 
 def passes_with_the_moment(parsed: Parsed, *, admired: bool = False) -> bool:

