@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Final
@@ -44,7 +45,8 @@ def correction(candidate: Candidate, origin: Origin, draft: Draft, context: Memo
     recent.sort(key=lambda memory: (memory.said_at, memory.created_at), reverse=True)
     words = without_quotation(candidate.summary)
     for memory in recent:
-        if (summary := corrected(memory.summary, words)) and len(summary) <= MAX_SUMMARY_CHARS:
+        summary = corrected(memory.summary, words)
+        if summary and len(summary) <= MAX_SUMMARY_CHARS and _are_days(days_named(summary)):
             return _as_told(candidate, memory, summary), memory
     if recent and is_plain(words):
         beside = f'{recent[0].summary.rstrip(".")} (put right: "{words.rstrip(".")}").'
@@ -72,6 +74,11 @@ def _as_told(candidate: Candidate, memory: Memory, summary: str) -> Candidate:
             "quoted": memory.summary.endswith('"'),
         }
     )
+
+
+def _are_days(days: Collection[tuple[int, int, int]]) -> bool:
+    """Return whether a calendar has all of some days: 14 June cannot be put right to "the 31st"."""
+    return all(day <= monthrange(year, month)[1] for year, month, day in days)
 
 
 def _on(days: Collection[tuple[int, int, int]], moment: datetime) -> datetime:

@@ -380,6 +380,14 @@ def test_what_is_put_right_within_the_hour_is_told_again_with_the_right_value(wo
     assert only(worker.known(whose, Status.SUPERSEDED)).superseded_by == memory.id
 
 
+def test_a_day_that_is_put_right_is_when_it_happens(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "My brother's wedding is on 14 June 2030.")
+    worker.hear(anna, "no wait, the 21st", first=1)
+    memory = only(worker.known(subject(anna)))
+    assert "21 June 2030" in memory.summary
+    assert (memory.occurred_at.month, memory.occurred_at.day) == (6, 21)
+
+
 def test_a_correction_of_nothing_that_was_told_leaves_nothing(worker: Worker, anna: str) -> None:
     worker.hear(anna, "9472* typo")
     assert worker.known(subject(anna)) == []
