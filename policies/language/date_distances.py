@@ -170,15 +170,15 @@ def off_before(mention: DateMention) -> Span | None:
 
 def edge(mention: DateMention) -> Span:
     """Read "the end of the month", "the start of next year"."""
-    today, unit, edge = mention.today, mention["unit"], mention["edge"]
+    today, unit, at_end = mention.today, mention["unit"], mention["edge"] == "end"
     step = {"next": 1, "last": -1}.get(mention["which"], 0)
-    if unit == "week" and edge == "end" and step == 0:
+    if unit == "week" and at_end and step == 0:
         return of_day(today + timedelta(days=4 - today.weekday() if today.weekday() < 5 else 6 - today.weekday()))
     if unit == "year" and not mention["which"]:
-        step = (edge != "end" and mention.looks is Looks.AHEAD) - (edge == "end" and mention.looks is Looks.BACK)
+        step = (not at_end and mention.looks is Looks.AHEAD) - (at_end and mention.looks is Looks.BACK)
     whole = {
         "week": lambda: of_week(today + timedelta(weeks=step)),
         "month": lambda: of_month(*shifted(today, step)),
         "year": lambda: of_year(today.year + step),
     }[unit]()
-    return edge_of(whole, edge)
+    return edge_of(whole, mention["edge"])

@@ -21,7 +21,7 @@ __all__ = ["AdmittedTurn", "Extractor", "open_extractor"]
 
 def open_extractor(settings: Settings, llm: LLM | None, policy: Policy, reader: Reader | None = None) -> Extractor:
     """Return the extractor that the settings name; one of the user's own is called with the settings and the language
-    model. The rules ask the reader, if they are given one, what an utterance is.
+    model. The rules ask the reader, if they are given one, where words leave open what an utterance is.
 
     Models load with the first turn, or with its `prepare()`.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
@@ -20,8 +19,6 @@ _MOST_READ: Final = 40
 """Utterances of a message that are read: of what comes after them, words alone decide."""
 _MOST_CHARS: Final = 4_000
 """Of a message that is read as a whole: more than the model reads."""
-_LINE_OF_A_CHAT: Final = re.compile(r"(?:\A|[:\n] ?)[A-Z][\w'-]*: ")
-"""A line of a chat with who said it: "Tom: I'm out"."""
 _MAY_BE_MEANT: Final = 0.1
 """How likely a message must be read to be a wish to forget for a doubtful order in it to be one."""
 
@@ -84,23 +81,19 @@ def _unread(heard: Heard) -> list[_Unread]:
     may_ask = any(_is_doubtful_wish(order) for order in heard.orders)
     may_ask = may_ask or any(judged(one).intents["forget"] >= MAY_FORGET for one in own)
     if heard.language == ENGLISH and own and may_ask:
-        unread.append(_Unread(heard, read_as(own_words(heard), heard.asked.text if heard.asked else "")))
+        unread.append(_Unread(heard, read_as(_own_words(heard), heard.asked.text if heard.asked else "")))
     return unread
 
 
 def own_utterances(heard: Heard) -> list[Utterance]:
-    """Return what of a message is in its user's own words, as far as that is seen: no quotation, no line of a chat."""
-    return [utterance for utterance in heard.utterances if utterance.parsed is not None and _is_own(utterance)]
+    """Return what of a message is in its user's own words and in English."""
+    return [utterance for utterance in heard.utterances if utterance.parsed is not None and not utterance.of_others]
 
 
-def _is_own(utterance: Utterance) -> bool:
-    return not (utterance.of_others or _LINE_OF_A_CHAT.search(utterance.text))
-
-
-def own_words(heard: Heard) -> str:
+def _own_words(heard: Heard) -> str:
     """Return what a message says, with its requests, of which no utterance may be; of one in which others' words stand,
     what its utterances say that are the user's own."""
-    if not all(map(_is_own, heard.utterances)):
+    if any(utterance.of_others for utterance in heard.utterances):
         return " ".join(one.text for one in own_utterances(heard)[:_MOST_READ])
     return " ".join(prose_of(heard.content[:_MOST_CHARS]).split())
 

@@ -41,9 +41,9 @@ def _may_tell_news(heard: Heard) -> bool:
 
 def whole_as_news(heard: Heard) -> list[Statement]:
     """Return the whole of a message that states nothing: it is worth a memory if it ends what is known."""
-    told, own = Statement([], quote=True, only_as_news=True), own_utterances(heard)
-    for utterance in heard.utterances if _may_tell_news(heard) else ():
-        if utterance in own and is_own_and_meant(utterance) and told.has_room_for(utterance):
+    told = Statement([], quote=True, only_as_news=True)
+    for utterance in own_utterances(heard) if _may_tell_news(heard) else ():
+        if is_own_and_meant(utterance) and told.has_room_for(utterance):
             told.utterances.append(utterance)
     return [told] if told.utterances else []
 

@@ -115,7 +115,7 @@ class Utterance:
     they speak in the first person, behind words of its own, and `laughed` that its speaker laughs at it. `parsed` is
     None outside English;
     `part` is what of it is left without what only opens or ends it, `shift` where that begins (characters), and
-    `notes` are its dates. `reading` is a model's of it, where one reads.
+    `notes` are its dates. `reading` is a model's of it, where words leave something open.
     """
 
     turn: Turn
