@@ -369,30 +369,6 @@ def test_no_two_events_of_a_subject_have_one_id(worker: Worker, anna: str) -> No
     assert len(set(ids)) == len(ids) == 4, [(e["event"], e["payload"]) for e in worker.events(subject(anna))]
 
 
-def test_what_is_put_right_within_the_hour_is_told_again_with_the_right_value(worker: Worker, anna: str) -> None:
-    whose = subject(anna)
-    worker.hear(anna, "My locker number at the gym is 9427.")
-    worker.hear(anna, "9472* typo", first=1)
-    memory = only(worker.known(whose))
-    assert "9472" in memory.summary
-    assert "locker" in memory.summary
-    assert "9427" not in memory.summary
-    assert only(worker.known(whose, Status.SUPERSEDED)).superseded_by == memory.id
-
-
-def test_a_day_that_is_put_right_is_when_it_happens(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "My brother's wedding is on 14 June 2030.")
-    worker.hear(anna, "no wait, the 21st", first=1)
-    memory = only(worker.known(subject(anna)))
-    assert "21 June 2030" in memory.summary
-    assert (memory.occurred_at.month, memory.occurred_at.day) == (6, 21)
-
-
-def test_a_correction_of_nothing_that_was_told_leaves_nothing(worker: Worker, anna: str) -> None:
-    worker.hear(anna, "9472* typo")
-    assert worker.known(subject(anna)) == []
-
-
 def test_what_is_worth_nothing_by_itself_is_kept_where_it_changes_what_is_known(worker: Worker, anna: str) -> None:
     whose = subject(anna)
     worker.hear(anna, "The coffees are down to one.")

@@ -1,0 +1,40 @@
+"""What a user puts right within the hour, as a worker takes it: the right value stands, the wrong one is superseded."""
+
+from __future__ import annotations
+
+from schema import Status
+from tests.contract.pipeline import Worker, on_every_store, only
+from tests.turns import subject
+
+pytest_generate_tests = on_every_store
+
+
+def test_what_is_put_right_within_the_hour_is_told_again_with_the_right_value(worker: Worker, anna: str) -> None:
+    whose = subject(anna)
+    worker.hear(anna, "My locker number at the gym is 9427.")
+    worker.hear(anna, "9472* typo", first=1)
+    memory = only(worker.known(whose))
+    assert "9472" in memory.summary
+    assert "locker" in memory.summary
+    assert "9427" not in memory.summary
+    assert only(worker.known(whose, Status.SUPERSEDED)).superseded_by == memory.id
+
+
+def test_a_day_that_is_put_right_is_when_it_happens(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "My brother's wedding is on 14 June 2030.")
+    worker.hear(anna, "no wait, the 21st", first=1)
+    memory = only(worker.known(subject(anna)))
+    assert "21 June 2030" in memory.summary
+    assert (memory.occurred_at.month, memory.occurred_at.day) == (6, 21)
+
+
+def test_a_correction_to_a_day_that_no_calendar_has_changes_nothing(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "My brother's wedding is on 14 June 2030.")
+    worker.hear(anna, "no wait, the 31st", first=1)
+    assert "14 June 2030" in only(worker.known(subject(anna))).summary
+    assert worker.known(subject(anna), Status.SUPERSEDED) == []
+
+
+def test_a_correction_of_nothing_that_was_told_leaves_nothing(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "9472* typo")
+    assert worker.known(subject(anna)) == []
