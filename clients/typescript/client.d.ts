@@ -54,9 +54,13 @@ export class Client {
   /**
    * Hand a turn over, after the response has gone out; a user's turns go in the order of the calls. It is safe when the
    * promise is fulfilled: there is no spool, so a turn that fails while the service is away is to be given again, with the
-   * same `turn_id`.
+   * same `turn_id`, and with how long it waited in `waited_seconds`: what was erased meanwhile does not come back with it.
    */
-  enqueue(userId: string | null, messages: Message[], options?: Omit<TurnIn, "user_id" | "messages">): Promise<TurnOut>;
+  enqueue(
+    userId: string | null,
+    messages: Message[],
+    options?: Omit<TurnIn, "user_id" | "messages"> & { waited_seconds?: number },
+  ): Promise<TurnOut>;
 
   /** Find the memories that answer a question best, by its first 2,000 characters; a question about nothing that is known gets none. */
   search(

@@ -45,12 +45,16 @@ export class Client {
   }
 
   /** Hand a turn over. A user's turns go one by one and in the order in which they were given. */
-  enqueue(userId, messages, options = {}) {
+  enqueue(userId, messages, { waited_seconds = 0, ...options } = {}) {
     // Made here where they are not given: a turn that is sent again is the same turn by them.
     const turn_id = options.turn_id ?? crypto.randomUUID();
     const occurred_at = options.occurred_at ?? new Date().toISOString();
     const body = { ...options, turn_id, occurred_at, user_id: userId ?? undefined, messages };
-    const send = () => this.#send("POST", "/api/v1/turns", { body, harmless: true });
+    const given = performance.now();
+    const waited = () => ({
+      "Afterturn-Waited-Seconds": (waited_seconds + (performance.now() - given) / 1000).toFixed(3),
+    });
+    const send = () => this.#send("POST", "/api/v1/turns", { body, headers: waited, harmless: true });
     const before = this.#lanes.get(userId) ?? Promise.resolve();
     const sent = before.then(send, send);
     this.#lanes.set(userId, sent);
@@ -88,7 +92,7 @@ export class Client {
   }
 
   edit(userId, memoryId, version, changes) {
-    const headers = version == null ? {} : { "If-Match": `"${version}"` };
+    const headers = () => (version == null ? {} : { "If-Match": `"${version}"` });
     return this.#send("PATCH", one(memoryId), { params: { user_id: userId }, body: changes, headers });
   }
 
@@ -135,10 +139,10 @@ export class Client {
     return response;
   }
 
-  async #send(method, path, { params = {}, body, headers = {}, harmless = false }) {
+  async #send(method, path, { params = {}, body, headers = () => ({}), harmless = false }) {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#once(method, path, params, body, headers);
+        return await this.#once(method, path, params, body, headers());
       } catch (error) {
         // A service that says 503 has done nothing; of what was cut off nobody knows.
         const mayGoAgain = harmless ? error.isAway : error.status === 503 || error.status === 429;

@@ -58,7 +58,7 @@ and agent: what it may not see does not exist.
 
 _ASKED_WITH: Final = (
     *("Authorization", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "X-API-Key", "X-Request-ID"),
-    *("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"),
+    *("Afterturn-Waited-Seconds", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"),
 )
 _ANSWERED_WITH: Final = ("ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate", "X-Request-ID")
 """Fields that a page of another origin may send and read beside those that any may."""

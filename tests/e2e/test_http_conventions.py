@@ -151,7 +151,10 @@ def open_to_a_page(broker_url: str, tmp_path_factory: pytest.TempPathFactory) ->
 
 def asks_first(service: Served, origin: str) -> httpx.Response:
     """What a browser asks before it lets a page change something."""
-    wanted = {"Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "x-api-key, if-match"}
+    wanted = {
+        "Access-Control-Request-Method": "PATCH",
+        "Access-Control-Request-Headers": "x-api-key, if-match, afterturn-waited-seconds",
+    }
     return httpx.options(f"{service.url}{MEMORIES}x", headers={"Origin": origin} | wanted)
 
 

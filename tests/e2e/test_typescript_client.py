@@ -72,7 +72,7 @@ def test_its_own_tests_hold_against_the_service(service: Served) -> None:
         [NODE, "--test", "tests/"], cwd=CLIENT, env=environment(service), capture_output=True, text=True, check=False
     )
     assert told.returncode == 0, told.stdout + told.stderr
-    assert "# pass 9" in told.stdout, told.stdout
+    assert "# pass 10" in told.stdout, told.stdout
 
 
 @contextmanager

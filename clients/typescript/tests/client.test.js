@@ -73,6 +73,20 @@ test("a turn whose answer is lost goes again as the same turn, also where its id
   assert.ok(sent[0].occurred_at);
 });
 
+test("a turn says how long it waited, also before it was given and while it is sent again", async (context) => {
+  const waits = [];
+  context.mock.method(globalThis, "fetch", async (_, options) => {
+    waits.push(Number(options.headers["Afterturn-Waited-Seconds"]));
+    assert.equal(JSON.parse(options.body).waited_seconds, undefined);
+    if (waits.length === 1) throw new TypeError("terminated");
+    return Response.json({ turn_id: "kept", accepted: "added" }, { status: 202 });
+  });
+  const said = [{ role: "user", content: "I have a parrot." }];
+  await memory.enqueue(somebody(), said, { turn_id: "kept", waited_seconds: 3_600 });
+  assert.ok(waits[0] >= 3_600);
+  assert.ok(waits[1] > waits[0]);
+});
+
 test("a field that is wrong is named, and nothing is tried again", async () => {
   await assert.rejects(memory.enqueue(somebody(), []), (error) => {
     assert.ok(error instanceof RequestFailed);
