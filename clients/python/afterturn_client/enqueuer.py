@@ -54,7 +54,7 @@ class Bounds:
             SpoolUnavailable: the folder cannot be written.
         """
         folder = configuration.spool_folder() if self.folder is None else Path(self.folder)
-        spool = Spool(folder, max_turns=self.max_turns, max_bytes=self.max_bytes)
+        spool = Spool(folder, max_turns=self.max_turns, max_bytes=self.max_bytes, put_seconds=self.budget)
         if self.folder is None:
             for other in configuration.spool_folders_of_other_keys():
                 _warn_of(other)

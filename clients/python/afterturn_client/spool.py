@@ -34,8 +34,8 @@ from afterturn_client.turns import Written
 _FILE: Final = "spool.sqlite3"
 _SENDING: Final = "sending.lock"
 _PATIENCE_SECONDS: Final = 5.0
-_PUT_SECONDS: Final = 0.05
-"""How long turns wait for another process that writes."""
+_LOOK_SECONDS: Final = 0.05
+"""How long a look at another key's spool waits for whoever writes there."""
 _TIDY_MS: Final = 10
 _KNOWN_TURNS: Final = 10_000
 """How many turns back an id is known after it was sent, so that to enqueue it again changes nothing."""
@@ -126,15 +126,17 @@ class Depth:
 class Spool:
     """The spool in a folder. Threads may share it; processes open one each, and none uses it across a fork.
 
+    `put_seconds` is how long what is put waits for another process that writes.
+
     Raises:
         SpoolUnavailable: the folder cannot be written, or what lies there is no spool.
     """
 
-    def __init__(self, folder: Path, *, max_turns: int, max_bytes: int) -> None:
+    def __init__(self, folder: Path, *, max_turns: int, max_bytes: int, put_seconds: float = 0.05) -> None:
         self.folder = folder
-        self._max_turns, self._max_bytes = max_turns, max_bytes
+        self._max_turns, self._max_bytes, self._put_seconds = max_turns, max_bytes, put_seconds
         # Whoever puts waits for nobody who sends or looks, but for a moment at the file.
-        self._putter = Connection(folder / _FILE, _PUT_SECONDS)
+        self._putter = Connection(folder / _FILE, put_seconds)
         self._user = Connection(folder / _FILE, _PATIENCE_SECONDS)
         self._held: IO[bytes] | None = None
         try:
@@ -164,7 +166,7 @@ class Spool:
         as much as it may, and SpoolUnavailable of all where the file cannot be written, or not in time.
         """
         try:
-            with _as_unavailable(self.folder), self._putter.change(_PUT_SECONDS) as db:
+            with _as_unavailable(self.folder), self._putter.change(self._put_seconds) as db:
                 return [self._put(db, turn) for turn in turns]
         except SpoolUnavailable as error:
             return [error] * len(turns)
@@ -348,7 +350,7 @@ def left_waiting(folder: Path) -> int:
         if not file.is_file() or is_locked(folder / _SENDING):
             return 0
         uri = f"{file.as_uri()}?mode=rw"
-        with closing(sqlite3.connect(uri, uri=True, timeout=_PUT_SECONDS)) as db:
+        with closing(sqlite3.connect(uri, uri=True, timeout=_LOOK_SECONDS)) as db:
             [waiting] = db.execute("SELECT coalesce(max(waiting), 0) FROM totals").fetchone()
             return int(waiting)
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from afterturn_client import (
     Accepted,
     AfterturnError,
+    Client,
     Conflict,
     Depth,
     Forbidden,
@@ -193,6 +194,17 @@ def test_a_turn_that_cannot_be_written_in_time_is_refused_and_not_written_later(
     assert writer.put(a_turn("maya", 1)) is Accepted.SPOOLED
     writer.close(PATIENCE_SECONDS)
     assert [turn.turn_id for turn in spool.oldest(10)] == ["maya-1"]
+
+
+def test_a_client_with_a_longer_budget_waits_as_long_for_another_process_that_writes(tmp_path: Path) -> None:
+    client = Client("http://127.0.0.1:1", spool_dir=tmp_path, budget_ms=20_000)
+    with closing(sqlite3.connect(tmp_path / "spool.sqlite3", isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        ends = threading.Timer(0.3, other.execute, ("ROLLBACK",))
+        ends.start()
+        assert client.enqueue("maya", [{"role": "user", "content": "I have cats."}]).accepted is Accepted.SPOOLED
+        ends.join()
+    client.close(0.0)
 
 
 def test_a_turn_that_was_not_begun_with_in_time_is_taken_back(spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
