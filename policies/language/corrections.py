@@ -41,9 +41,10 @@ _FILLERS: Final = words(
     "in of and but of course duh argh ugh damn"
 )
 _OPENS: Final = re.compile(
-    r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*(?:no|nope|wait|hang on|hold on|not|make that|scratch that)\b"
+    r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*"
+    r"(?:no|nope|wait|hang on|hold on|not(?=[^,;:–-]*[,;:–-])|make that|scratch that)\b"
 )
-"""How a correction begins, in small letters: "no, at ten", "oh wait, the 9th"."""
+"""How a correction begins, in small letters: "no, at ten", "oh wait, the 9th", "not tuesday, wednesday"."""
 _MEANT: Final = re.compile(r"(?:\A\W*|[,;.!(–—-]\s*|\b(?:i|we)\s(?:\w+\s)?)meant?\b")
 """ "I mean", "sorry, meant 20": not "what does it mean"."""
 _PHRASE: Final = 2

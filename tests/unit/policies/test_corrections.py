@@ -61,6 +61,7 @@ def test_where_it_is_not_plain_what_is_corrected_nothing_is(told: str, said: str
         "I'm sorry, my dog ate it",
         "no, I live in Oslo now",
         "thanks, that's not bad",
+        "not any more",
         "No worries.",
         "Oh no, that van!",
         "No problem!",
