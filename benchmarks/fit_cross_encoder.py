@@ -92,7 +92,9 @@ class Pair:
 
 
 def main(
-    held_out: Annotated[str, typer.Option(help="The authors to judge on instead of learning from.")] = "bg,dc,tc,ud,vd",
+    held_out: Annotated[
+        str, typer.Option(help="The authors to judge on instead of learning from.")
+    ] = "bg,dc,tc,ud,uj,vd",
     further: Annotated[
         str,
         typer.Option(help="Go on from the weights that there are, with these new authors and as much of the others."),

@@ -1,4 +1,5 @@
-"""Fit what a reading and a cosine weigh where both say whether a message ends something known
+"""Fit what it weighs that says whether a message ends something known: how it is read, how near it is, what there is
+beside it
 (`policies/likely_ended.py`), and print it, with how right it is on each author that was held out.
 
     python -m benchmarks.fit_likely_ended
@@ -20,29 +21,25 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.remembered import ENDINGS_HELD_OUT, endings
 from policies.language.wording import READ_AS, called
-from policies.likely_ended import likely_ended
-from policies.likely_meant import log_odds
+from policies.likely_ended import READ_BESIDE, Beside, beside_each_other, features, likely_ended
 from stores.embedding.cross_encoder import ENDINGS, CrossEncoder
 from stores.embedding.minilm import MiniLM
 
-_BATCH: Final = 64
 _LEVELS: Final = (0.3, 0.4, 0.5, 0.6)
 console = Console()
 
 
 @dataclass(frozen=True)
 class _Read:
-    """The memories beside the messages of an author: how likely each was read to end, its cosine, and whether it
-    does."""
+    """The memories beside the messages of an author: what each was read as, and whether the message ends it."""
 
     author: str
-    chances: NDArray[np.float64]
-    cosines: NDArray[np.float64]
+    beside: list[Beside]
     ends: NDArray[np.bool_]
 
     @property
     def features(self) -> NDArray[np.float64]:
-        return np.stack([[log_odds(chance) for chance in self.chances], self.cosines], axis=1)
+        return np.array([features(one) for one in self.beside])
 
 
 def main() -> None:
@@ -53,30 +50,37 @@ def main() -> None:
         likely = model.predict_proba(one.features)[:, 1]
         for level in _LEVELS:
             _report(f"author {one.author}, fitted on the others, from {level}", likely >= level, one.ends)
-        taken = np.array([likely_ended(*pair) for pair in zip(one.chances, one.cosines, strict=True)])
+        taken = np.array([likely_ended(beside) for beside in one.beside])
         _report(f"author {one.author}, as the fleet decides", taken, one.ends)
     model = _fitted(read)
-    console.print(
-        f"of all: reading {model.coef_[0][0]:.2f}, cosine {model.coef_[0][1]:.2f}, bias {model.intercept_[0]:.2f}"
-    )
+    for one in read:
+        likely = model.predict_proba(one.features)[:, 1]
+        for level in _LEVELS:
+            _report(f"author {one.author}, fitted on all, from {level}", likely >= level, one.ends)
+    weights = ", ".join(f"{weight:.2f}" for weight in model.coef_[0])
+    console.print(f"of all: weights {weights}; bias {model.intercept_[0]:.2f}")
 
 
 def _read(author: str) -> _Read:
     reader, embedder = CrossEncoder(ENDINGS), MiniLM()
     messages = [message for message in endings() if message.author == author]
-    pairs = [(called(known[0], one.user, READ_AS), one.said) for one in messages for known in one.known]
-    chances = [chance for at in range(0, len(pairs), _BATCH) for chance in reader.chances(pairs[at : at + _BATCH])]
-    cosines: list[float] = []
-    for one in messages:
-        said, *known = np.asarray(embedder.embed([one.said, *(texts[0] for texts in one.known)]))
-        cosines += [float(vector @ said) for vector in known]
-    ends = [(place, 0) in one.meant for one in messages for place in range(len(one.known))]
-    return _Read(author, np.array(chances), np.array(cosines), np.array(ends))
+    found: list[Beside] = []
+    ends: list[bool] = []
+    for message in messages:
+        said, *known = np.asarray(embedder.embed([message.said, *(texts[0] for texts in message.known)]))
+        cosines = np.array([float(vector @ said) for vector in known])
+        nearest = np.argsort(-cosines)[:READ_BESIDE]
+        chances = reader.chances(
+            [(called(message.known[at][0], message.user, READ_AS), message.said) for at in nearest]
+        )
+        found += beside_each_other(chances, [float(cosines[at]) for at in nearest], message.among)
+        ends += [(int(at), 0) in message.meant for at in nearest]
+    return _Read(author, found, np.array(ends))
 
 
 def _fitted(read: list[_Read]) -> LogisticRegression:
-    features, ends = np.concatenate([one.features for one in read]), np.concatenate([one.ends for one in read])
-    return LogisticRegression().fit(features, ends)
+    found, ends = np.concatenate([one.features for one in read]), np.concatenate([one.ends for one in read])
+    return LogisticRegression(C=10, max_iter=500).fit(found, ends)
 
 
 def _report(what: str, taken: NDArray[np.bool_], ends: NDArray[np.bool_]) -> None:

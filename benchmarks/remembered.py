@@ -11,14 +11,15 @@ from typing import Final
 
 _DATA: Final = Path(__file__).parent / "data"
 WISHES_HELD_OUT: Final = frozenset({"pd", "pe"})
-ENDINGS_HELD_OUT: Final = frozenset({"ud", "vd"})
+ENDINGS_HELD_OUT: Final = frozenset({"ud", "uj", "vd"})
 """The authors from whom no reader learns, so that what their readings weigh may be fitted on them."""
 
 
 @dataclass(frozen=True)
 class Remembered:
     """What a user `told`, where that is kept, what of it is `known`, each memory with its pieces, and what they `said`
-    then. `meant` are the places of a memory and of a text of it: what that asks to have forgotten, or ends."""
+    then. `meant` are the places of a memory and of a text of it: what that asks to have forgotten, or ends; `among` is
+    how many memories there are of them in all."""
 
     author: str
     user: str
@@ -26,6 +27,7 @@ class Remembered:
     known: tuple[tuple[str, ...], ...]
     said: str
     meant: frozenset[tuple[int, int]]
+    among: int
 
     def texts(self) -> Iterator[tuple[str, bool]]:
         """Yield each memory and each piece of one, and whether it is meant."""
@@ -59,4 +61,5 @@ def _read(folder: str) -> Iterator[Remembered]:
                 tuple(map(tuple, row["known"])),
                 row["said"],
                 frozenset(map(tuple, row["meant"])),
+                row.get("among", len(row["known"])),
             )

@@ -40,7 +40,7 @@ OVER_QUOTA: Final = "over the quota of"
 REVIEW: Final = "review"
 """The detail of a line of the audit that names what waits for a person."""
 _HELD: Final = frozenset(set(Status) - {Status.SUPERSEDED})
-"""The statuses that count against a quota of memories."""
+"""The statuses that count as held, against a quota of memories too."""
 
 
 @dataclass
@@ -223,13 +223,16 @@ class Draft:
         self.audit.append(self._entry(action, reason, memory_id=memory_id, turn_id=turn_id))
 
     @property
-    def is_full(self) -> bool:
-        """Return whether a quota has no room for one memory more; one that takes another's place needs none."""
-        if self.room.memories is None:
-            return False
+    def gained(self) -> int:
+        """Return how many more memories are held than the catalog has."""
         now = sum(id_ in self.current and self.current[id_].status in _HELD for id_ in self.changed)
         before = sum(id_ in self.read and self.read[id_].status in _HELD for id_ in self.changed)
-        return now - before >= self.room.memories
+        return now - before
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether a quota has no room for one memory more; one that takes another's place needs none."""
+        return self.room.memories is not None and self.gained >= self.room.memories
 
     def refuse_by_quota(self, turn_id: str, quota: str, scope: Scope) -> None:
         """Say in the audit and in an event that a quota bit: of `memories`, `turns` or `sources`."""

@@ -14,7 +14,7 @@ from memory.superseding import is_for_the_same, tolerance_of
 from policies.access import shared_labels
 from policies.dedup import Neighbour, is_earlier
 from policies.language.wording import READ_AS, called
-from policies.likely_ended import likely_ended
+from policies.likely_ended import READ_BESIDE, beside_each_other, likely_ended
 from policies.pieces import left_after, pieces_of
 from schema import Candidate, Memory, MemoryType
 from stores.index.base import Vector, Where
@@ -23,19 +23,19 @@ COMPARABLE: Final = (MemoryType.SEMANTIC, MemoryType.EPISODIC)
 """The types of memories whose place each other may take: an event can end a fact, and a fact an event."""
 _PIECE_ENDS_FROM: Final = 0.2
 """How likely a piece of what ends must be read to end, not to be left."""
-_READ_BESIDE: Final = 6
-"""How many memories, the nearest first, a message is read beside."""
 
 
 @dataclass(frozen=True)
 class Message:
     """All that a turn's user says themself, its vector, the cosines of known memories to it, and the summaries of the
-    candidates that came of it. `read` has what was read so far: how likely, by what is known and what was said."""
+    candidates that came of it. `held` is how many memories there were of its subject before its batch; `read` has what
+    was read so far: how likely, by what is known and what was said."""
 
     said: str
     vector: Vector
     similarities: Mapping[uuid.UUID, float]
     summaries: tuple[str, ...]
+    held: int
     read: dict[tuple[str, str], float] = field(default_factory=dict, compare=False)
 
 
@@ -52,9 +52,12 @@ def messages_of(
         if isinstance(item, Scored) and item.candidate.said is not None and item.candidate.type in COMPARABLE:
             said[item.candidate.turn_id] = item.candidate.said
             summaries.setdefault(item.candidate.turn_id, []).append(item.candidate.summary)
-    vectors = context.embedder.embed(list(said.values())) if said else ()
+    if not said:
+        return {}
+    held = context.catalog.quota_counts.memories(draft.subject.tenant_id, draft.subject.subject_id)
+    vectors = context.embedder.embed(list(said.values()))
     return {
-        turn_id: Message(text, vector, _near(vector, origins[turn_id], draft, context), tuple(summaries[turn_id]))
+        turn_id: Message(text, vector, _near(vector, origins[turn_id], draft, context), tuple(summaries[turn_id]), held)
         for (turn_id, text), vector in zip(said.items(), vectors, strict=True)
     }
 
@@ -77,9 +80,11 @@ def with_endings(
         if is_for_the_same(neighbour.memory, origin)
         and candidate.turn_id not in neighbour.memory.source_turn_ids
         and not is_earlier(candidate, neighbour.memory, tolerance)
-    ][:_READ_BESIDE]
+    ][:READ_BESIDE]
     chances = _chances([(neighbour.memory.summary, message.said) for neighbour in beside], message, draft, context)
-    ended = [n for n, chance in zip(beside, chances, strict=True) if likely_ended(chance, n.similarity)]
+    among = message.held + draft.gained + len(earlier)
+    read = beside_each_other(chances, [neighbour.similarity for neighbour in beside], among)
+    ended = [neighbour for neighbour, one in zip(beside, read, strict=True) if likely_ended(one)]
     by_this = {n.memory.id for n in ended if _is_told_by(candidate, n.memory, message, draft, context)}
     known = {n.memory.id for n in near}
     further = [n for n in ended if n.memory.id in by_this and n.memory.id not in known]
@@ -125,5 +130,5 @@ def _chances(pairs: Sequence[tuple[str, str]], message: Message, draft: Draft, c
 def _near(vector: Vector, origin: Origin, draft: Draft, context: MemoryContext) -> dict[uuid.UUID, float]:
     shared = shared_labels(origin.visibility, origin.author_id, origin.agent_id)
     where = Where(draft.subject, types=COMPARABLE, seen_by=shared)
-    hits = context.index.query(vector, where, _READ_BESIDE)
+    hits = context.index.query(vector, where, READ_BESIDE)
     return {hit.memory_id: hit.similarity for hit in hits}

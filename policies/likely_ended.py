@@ -1,20 +1,50 @@
-"""Say whether a message likely ends what is known, by how likely it was read to and how near it is."""
+"""Say whether a message likely ends what is known, by how it was read, how near that is and how much is known."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
 from typing import Final
 
 from policies.likely_meant import log_odds
 
-_BY_READING, _BY_COSINE, _BIAS = 0.87, 0.86, -0.97
-"""Weights of the log odds of a reading and of a cosine, where both together say how likely a message ends something
+READ_BESIDE: Final = 6
+"""How many memories, the nearest first, a message is read beside."""
+_WEIGHTS, _BIAS = (0.67, 1.16, 3.27, -1.05), 0.87
+"""Weights of `features`, where these say together how likely a message ends something
 (`python -m benchmarks.fit_likely_ended`; docs/reference/cross-encoder.md)."""
 _FROM: Final = 0.0
-"""The score, log odds, from which it is taken to: of two authors from whom nothing was learned 66 of 70 and 30 of 51 of
-what is taken for ended are, from -.4 on 70 of 78 and 32 of 60. What is wrongly taken for it is not told any more."""
+"""The score, log odds, from which it is taken to: what is wrongly taken for ended is not told any more."""
+_MOST: Final = 50
+"""Memories of a user from which on one more says nothing: nobody in the data told more."""
 
 
-def likely_ended(read: float, cosine: float) -> bool:
-    """Return whether something known likely ended: how likely a message was read to end it, 0 to 1, and the cosine of
-    both."""
-    return _BY_READING * log_odds(read) + _BY_COSINE * cosine + _BIAS >= _FROM
+@dataclass(frozen=True)
+class Beside:
+    """Something known beside a message: how likely it was read to end that, 0 to 1, the cosine of both, how much
+    nearer it is than the rest beside which the message was read, and among how many memories of its user it is."""
+
+    read: float
+    cosine: float
+    apart: float
+    among: int
+
+
+def beside_each_other(chances: Sequence[float], cosines: Sequence[float], among: int) -> list[Beside]:
+    """Return the memories beside which a message was read, in their order."""
+    found = []
+    for place, (chance, cosine) in enumerate(zip(chances, cosines, strict=True)):
+        others = [*cosines[:place], *cosines[place + 1 :]]
+        found.append(Beside(chance, cosine, cosine - sum(others) / len(others) if others else 0.0, among))
+    return found
+
+
+def features(beside: Beside) -> tuple[float, ...]:
+    """Return what is weighed. The more somebody told, the less likely a message ends a given piece of it."""
+    return log_odds(beside.read), beside.cosine, beside.apart, log(min(max(beside.among, 1), _MOST))
+
+
+def likely_ended(beside: Beside) -> bool:
+    """Return whether a message likely ends something known."""
+    return sum(weight * feature for weight, feature in zip(_WEIGHTS, features(beside), strict=True)) + _BIAS >= _FROM

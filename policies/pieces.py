@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+_FOLLOWS: Final = re.compile(r"(?:so|hence|therefore|thus|which)\b", re.IGNORECASE)
+"""How a piece begins that says what follows from the one before: "so spreadsheets are fine"."""
 _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
 """A sentence that means nothing without the one before it: "It was awful"."""
 _PIECES: Final = re.compile(
@@ -90,7 +92,7 @@ def left_after(pieces: Sequence[str], gone: Sequence[bool], name: str) -> str | 
     left: list[str] = []
     leans_on_gone = False
     for piece, is_gone in zip(pieces, gone, strict=True):
-        leans_on_gone = is_gone or (leans_on_gone and names_nobody(piece, name))
+        leans_on_gone = is_gone or (leans_on_gone and (names_nobody(piece, name) or _FOLLOWS.match(piece) is not None))
         if not leans_on_gone:
             left.append(piece)
     if len(left) == len(pieces) or all(names_nobody(piece, name) for piece in left):

@@ -1,4 +1,5 @@
-"""Counts for quotas: how much is held of a user and of a tenant. Each counts rows: ask for what a quota needs alone."""
+"""Counts of how much is held of a user and of a tenant, for quotas above all. Each counts rows: ask for what is
+needed alone."""
 
 from __future__ import annotations
 
