@@ -59,6 +59,15 @@ def rows_in(folder: Path) -> list[Row]:
     return rows
 
 
+def plain_rows() -> list[Row]:
+    """Return what people told in a few words (`data/plain`): all of it is worth a memory."""
+    return [
+        Row(path.stem, json.loads(line)["told"], "", "en", {"worth": "1"})
+        for path in sorted(DATA.with_name("plain").glob("*.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+
+
 def parses_of(rows: Sequence[Row]) -> list[Parsed | None]:
     """Return the parse of each English utterance, None for one in another language."""
     english = [row.text for row in rows if row.language == "en"]
@@ -176,7 +185,7 @@ def main(
     held: Annotated[bool, typer.Option("--held-out/--no-held-out", help="Leave each author out once.")] = True,
 ) -> None:
     """Fit the heads on labelled utterances."""
-    rows = rows_in(data)
+    rows = [*rows_in(data), *plain_rows()]
     parsed = matrix([features_of(r.text, p, r.before, r.language) for r, p in zip(rows, parses_of(rows), strict=True)])
     unparsed = matrix([features_of(r.text, None, r.before, r.language) for r in rows])
     if held:

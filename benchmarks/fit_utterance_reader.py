@@ -5,9 +5,10 @@
     python -m benchmarks.fit_utterance_reader --held-out d,e,q,r    # says how right it is on these, writes nothing
     python -m benchmarks.fit_utterance_reader                       # fits on all, and writes
 
-It learns all that is labelled in `benchmarks/data/utterances` at once, and of intents alone from whole messages: those
+It learns all that is labelled in `benchmarks/data/utterances` at once; of intents alone from whole messages: those
 that ask for something to be forgotten (`benchmarks/data/forgotten`), and those that ask for nothing, news of
-`benchmarks/data/known` and talk of `benchmarks/data/talk` but for author tc, of whom it says what it takes for a wish.
+`benchmarks/data/known` and talk of `benchmarks/data/talk`; and of worth from the sentences of that talk. Of those from
+whom it never learns, author tc of the talk and the authors of `utterances/held_out`, it says how right it is.
 `benchmarks/lora.py` says what is changed of MiniLM.
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -50,12 +51,15 @@ def main(
     rows, out = rows_in(DATA), set(filter(None, held_out.split(",")))
     questions = _questions(rows)
     examples = [_example(row, questions) for row in rows if row.author not in out]
-    examples += [_of_intent(text, intent, questions) for text, intent in _messages()]
+    examples += [_labelled(text, {_FORGET[0]: intent}, questions) for text, intent in _messages()]
+    sentences = list(_sentences())
+    examples += [_labelled(one.text, one.labels, questions) for one in sentences if one.author != _TALK_HELD_OUT]
     console.print(f"{len(examples):,} utterances and messages, {len(questions)} questions")
     fixed, changed = opened(len(questions))
     weights = fitted(lambda _: examples, fixed, changed, _COURSE)
-    for author in sorted(out):
-        mine = [row for row in rows if row.author == author]
+    never = [*rows_in(DATA / "held_out"), *(one for one in sentences if one.author == _TALK_HELD_OUT)]
+    for author in (*sorted(out), *dict.fromkeys(row.author for row in never)):
+        mine = [row for row in (*rows, *never) if row.author == author]
         _report(author, mine, questions, scores(fixed, weights, [read_as(row.text, row.before) for row in mine]))
     talk = [read_as(text) for file, text in _talk() if file == _TALK_HELD_OUT]
     _report_wishes(_TALK_HELD_OUT, scores(fixed, weights, talk)[:, questions.index(_FORGET)])
@@ -75,9 +79,8 @@ def _example(row: Row, questions: Sequence[Question]) -> Example:
     return Example(*read_as(row.text, row.before), labels)
 
 
-def _of_intent(text: str, intent: str, questions: Sequence[Question]) -> Example:
-    labels = tuple(float(label == intent) if head == "intent" else NOT_LABELLED for head, label in questions)
-    return Example(*read_as(text), labels)
+def _labelled(text: str, labels: Mapping[str, str], questions: Sequence[Question]) -> Example:
+    return _example(Row("", text, "", "en", dict(labels)), questions)
 
 
 def _messages() -> Iterator[tuple[str, str]]:
@@ -105,6 +108,13 @@ def _talk() -> Iterator[tuple[str, str]]:
     for author, row in _rows("talk"):
         sentences = row.get("said", ())
         yield from ((author, text) for text in dict.fromkeys((*sentences, " ".join(sentences))) if text)
+
+
+def _sentences() -> Iterator[Row]:
+    """Yield the sentences of talk, with their worth."""
+    for author, row in _rows("talk"):
+        for text, worth in zip(row.get("said", ()), row.get("worth", ()), strict=True):
+            yield Row(author, text, "", "en", {"worth": str(worth)})
 
 
 def _rows(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -13,6 +13,7 @@ import typer
 from policies.admission import admit
 from schema import AdmissionAction, Candidate, Context, ForgetRequest, Message, Policy, Turn
 from schema.settings import Settings
+from stores.embedding import open_utterance_reader
 from worker.extract import AdmittedTurn, Extractor, open_extractor
 
 _BEGINS: Final = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
@@ -50,7 +51,7 @@ model. What is kept is screened and compared with what is known before it become
 
 def page() -> str:
     """Return the page, as Markdown."""
-    extractor = open_extractor(Settings(), None, Policy())
+    extractor = open_extractor(Settings(), None, Policy(), open_utterance_reader(Settings()))
     return _HEAD + "".join(_row(extractor, number, before, said) for number, (before, said) in enumerate(_SAID))
 
 

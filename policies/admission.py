@@ -11,16 +11,12 @@ from policies.language.heads import judge
 from policies.language.languages import ENGLISH, OTHER, behind_announcement, language_of
 from policies.language.orders import orders_of
 from policies.language.people import opens_with_own_people
-from policies.language.relevance import SURELY, WORTH_KEEPING, Relevance, asks, asks_about_user, relevance_of
+from policies.language.questions import asks, asks_about_user
 from policies.language.reported_speech import gives_text
 from policies.language.requests import is_request, told_apart
-from policies.language.sentences import Sentence, prose_of, split_sentences, words
+from policies.language.sentences import Sentence, prose_of, split_sentences
 from schema import Admission, AdmissionAction, Turn
 
-_TELLING: Final = words(
-    "possession relation answers_question first_person my_thing number time preference name "
-    "relation_named owns personal_verb about_oneself about_us elliptical bare_answer habit"
-)
 _ACKNOWLEDGEMENT: Final = re.compile(
     r"^(?:(?:oh|ok|okay|k|yes|yeah|yep|yup|no|nope|sure|thanks|thank|you|so|much|great|cool|nice|"
     r"good|perfect|awesome|got|it|i|see|"
@@ -59,7 +55,7 @@ _BEFORE_CHARS: Final = 400
 _READ_CHARS: Final = 16_000
 _SENTENCES: Final = 20
 """How many sentences of a message the head reads."""
-_WORTH: Final = 0.5
+_WORTH: Final = 0.3
 _WORTH_ELSEWHERE: Final = 0.2
 """Of what is not in English and in somebody's own words: the head has seen little of it, and errs on this side."""
 _OWN: Final = "own"
@@ -76,15 +72,18 @@ _CLOSING: Final = " )\"'!”»"
 
 @dataclass
 class _Heard:
-    """Result of reading the user's messages of a turn. `worth` says that the head found something in them."""
+    """Result of reading the user's messages of a turn: whether there are words in them (`english`, `foreign`), whether
+    these may answer something, state it or speak of whoever says them, and whether the head found something in them
+    (`worth`)."""
 
-    best: Relevance | None = None
     orders: dict[str, None] = field(default_factory=dict)
     off_the_record: bool = False
+    english: bool = False
     foreign: bool = False
     worth: bool = False
     answered: bool = False
     states: bool = False
+    of_oneself: bool = False
 
 
 def _may_answer(prose: str, *, asked: bool) -> bool:
@@ -126,11 +125,14 @@ def _hear(turn: Turn, question: str) -> _Heard:
             heard.foreign = True
             continue
         if language == ENGLISH:
-            asked = asks_about_user(question)
-            replying = asks(question)
-            answers = (replying or not spoken) and _may_answer(prose, asked=asked)
-            heard.answered = heard.answered or answers
-            _weigh(heard, prose, asked=asked, replying=replying)
+            heard.of_oneself |= _OF_ONESELF.search(prose) is not None
+            may_reply = asks(question) or not spoken
+            heard.answered |= may_reply and _may_answer(prose, asked=asks_about_user(question))
+            for sentence in split_sentences(prose):
+                is_english = language_of(sentence.text) == ENGLISH
+                heard.english |= is_english
+                heard.foreign |= not is_english
+                heard.states |= is_english and _states(sentence.text)
         else:
             heard.foreign = True
         heard.worth = heard.worth or tells_of_self(prose, question[-_BEFORE_CHARS:], language)
@@ -180,19 +182,6 @@ def is_own_news(sentence: str, before: str, language: str) -> bool:
     if language != ENGLISH and judgement.whose == _OWN:
         worth = judgement.worth >= _WORTH_ELSEWHERE
     return worth and own and judgement.planted < _PLANTED
-
-
-def _weigh(heard: _Heard, prose: str, *, asked: bool, replying: bool) -> None:
-    """Take note of the best sentence of a message. The first two may answer what was asked."""
-    for number, sentence in enumerate(split_sentences(prose)):
-        if language_of(sentence.text) != ENGLISH:
-            heard.foreign = True
-            continue
-        first = number < 2
-        heard.states = heard.states or _states(sentence.text)
-        relevance = relevance_of(sentence.text, after_question=asked and first, replying=replying and first)
-        if heard.best is None or relevance.points > heard.best.points:
-            heard.best = relevance
 
 
 def _may_ask_to_forget(turn: Turn) -> bool:
@@ -258,7 +247,7 @@ def admit(turn: Turn, question: str = "") -> Admission:
 
     `question` is what the assistant asked last in the turn before it in the conversation, if it ended by asking.
 
-    KEEP: a rule or the head is sure that the user said something to remember, or gave an order to the memory. ASK:
+    KEEP: a form or the head is sure that the user said something to remember, or gave an order to the memory. ASK:
     there may be something, it may answer a question, it is not in English, or it comes from another source.
     SKIP: nothing, withdrawn consent, or said off the record.
     """
@@ -267,25 +256,24 @@ def admit(turn: Turn, question: str = "") -> Admission:
     heard = _hear(turn, question)
     if heard.off_the_record:
         return Admission(action=AdmissionAction.SKIP, reasons=("off_the_record",))
-    points = heard.best.points if heard.best else 0.0
     reasons = tuple(heard.orders) + (("attachment",) if turn.attachments else ())
-    sure = bool(reasons) or points >= SURELY or heard.worth
-    if heard.best is not None and points >= WORTH_KEEPING:
-        reasons += tuple(reason for reason in heard.best.reasons if reason in _TELLING)
     if heard.worth:
         reasons += ("worth",)
+    sure = bool(reasons)
     if heard.foreign:
         reasons += ("not_english",)
     if sure:
         return Admission(action=AdmissionAction.KEEP, reasons=reasons)
-    if heard.answered and points < WORTH_KEEPING:
+    if heard.answered:
         reasons += ("may_answer",)
-    if turn.source != "chat" and heard.best is not None:
+    if turn.source != "chat" and heard.english:
         reasons += ("external_source",)
     if not reasons and heard.states:
         reasons = ("statement",)
+    if not reasons and heard.of_oneself:
+        reasons = (MAY_TELL,)
     if not reasons and _may_ask_to_forget(turn):
         reasons = ("may_forget",)
     if reasons:
         return Admission(action=AdmissionAction.ASK, reasons=reasons)
-    return Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal" if heard.best else "no_prose",))
+    return Admission(action=AdmissionAction.SKIP, reasons=("nothing_personal" if heard.english else "no_prose",))

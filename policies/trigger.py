@@ -13,7 +13,6 @@ from typing import Final, Literal
 from policies.admission import admit, is_own_news
 from policies.language.languages import language_of
 from policies.language.orders import DESTRUCTIVE, Order, orders_of
-from policies.language.relevance import WORTH_KEEPING, relevance_of
 from policies.language.sentences import prose_of, split_sentences
 from policies.language.stems import share_said
 from policies.privacy.quoted_text import own_words
@@ -111,10 +110,7 @@ def _worth_noting(spoken: str, before: str, kept: list[Order]) -> str:
         ordered = any(
             order.start < sentence.start + len(sentence.text) and sentence.start < order.end for order in kept
         )
-        if ordered or (
-            not text.endswith("?")
-            and (relevance_of(text).points >= WORTH_KEEPING or is_own_news(text, before[-_BEFORE_CHARS:], language))
-        ):
+        if ordered or is_own_news(text, before[-_BEFORE_CHARS:], language):
             sentences.append(text)
         if len(sentences) == _SENTENCES:
             break

@@ -6,23 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 PLAIN: Final[Mapping[str, str]] = {
-    "possession": "something of theirs (my car)",
-    "relation": "somebody close to them (my sister)",
-    "relation_named": "somebody close to them",
-    "answers_question": "an answer to what was asked about them",
-    "first_person": "they speak of themself",
-    "about_oneself": "they speak of themself",
-    "about_us": "they speak of themself and others (we)",
-    "my_thing": "something that they call mine",
-    "owns": "something that they have",
-    "personal_verb": "something that they do or did",
-    "habit": "something that they do as a rule",
-    "preference": "something that they like or not",
-    "number": "a number",
-    "time": "a time",
-    "name": "a name",
-    "elliptical": "a sentence without an I that may be theirs",
-    "bare_answer": "a bare answer",
     "may_answer": "it may answer what was asked",
     "may_forget": "it may ask for something to be forgotten",
     "worth": "something about them that is worth remembering",

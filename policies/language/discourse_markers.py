@@ -84,8 +84,12 @@ def _opening(tokens: tuple[Token, ...], begin: int, end: int) -> int:
 
 
 def prepares(words_before: str) -> bool:
-    """Return whether the words before what is told say how the other side will take it: "You'll laugh, but"."""
-    first, _, rest = words_before.lower().replace("'", " ").partition(" ")
+    """Return whether the words before what is told only say that something is, or how the other side will take it:
+    "Guess what,", "You'll laugh, but"."""
+    lowered = words_before.lower()
+    if tuple(lowered.rstrip("".join(_JOINTS) + " ").split()) in _OPENINGS:
+        return True
+    first, _, rest = lowered.replace("'", " ").partition(" ")
     return first in _OTHER_SIDE and rest.endswith("but")
 
 

@@ -11,10 +11,12 @@ _BEFORE_CHARS: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How likely an utterance is worth a memory, and how likely it asks for something to be forgotten, 0 to 1."""
+    """How likely an utterance is worth a memory, how likely it asks for something to be forgotten, and how likely it
+    tells that something is otherwise than it was, 0 to 1."""
 
     worth: float
     forgets: float
+    news: float
 
 
 def read_as(text: str, before: str = "") -> tuple[str, str]:

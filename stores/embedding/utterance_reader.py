@@ -1,4 +1,5 @@
-"""MiniLM fine-tuned to read an utterance by itself: how likely it is worth a memory, and what it orders.
+"""MiniLM fine-tuned to read an utterance by itself: how likely it is worth a memory, what it orders, and
+whether it tells news.
 
 The heads (`policies.language.heads`) read words and the parse; where these leave it open, it is asked.
 `python -m benchmarks.fit_utterance_reader` fits the weights; docs/reference/utterance-reader.md says on what, and how
@@ -17,6 +18,7 @@ WEIGHTS: Final = "utterance_reader.npz"
 _AT_ONCE: Final = 32
 _WORTH: Final = "worth:1"
 _FORGETS: Final = "intent:forget"
+_CHANGES: Final = tuple(f"change:{change}" for change in ("replaces", "ends", "moves", "corrects"))
 
 
 class UtteranceReader:
@@ -30,12 +32,15 @@ class UtteranceReader:
         """Return what is read of utterances in English, each with what was said before it (`read_as`)."""
         if not utterances:
             return []
-        columns = [self._model.questions.index(name) for name in (_WORTH, _FORGETS)]
+        columns = [self._model.questions.index(name) for name in (_WORTH, _FORGETS, *_CHANGES)]
         # What is read together is filled up to the longest of it.
         by_length = sorted(range(len(utterances)), key=lambda place: sum(map(len, utterances[place])))
         readings: dict[int, Reading] = {}
         for start in range(0, len(by_length), _AT_ONCE):
             places = by_length[start : start + _AT_ONCE]
             read = self._model.chances([utterances[place] for place in places])[:, columns]
-            readings |= {place: Reading(*map(float, row)) for place, row in zip(places, read, strict=True)}
+            readings |= {
+                place: Reading(float(worth), float(forgets), min(1.0, float(sum(changes))))
+                for place, (worth, forgets, *changes) in zip(places, read, strict=True)
+            }
         return [readings[place] for place in range(len(utterances))]

@@ -7,14 +7,11 @@ from typing import Final
 
 from policies.language.languages import ENGLISH
 from schema import MAX_SUMMARY_CHARS
-from worker.extract.judgement import judged, own_utterances
+from worker.extract.judgement import may_tell_news, own_utterances
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance
-from worker.extract.worth import is_own_and_meant
+from worker.extract.worth import is_own_and_meant, tells_something
 
-_MAY_BE_NEWS: Final = 0.05
-"""How likely an utterance must tell that something is otherwise for its message to be read beside what is known: of 200
-messages that change what is known .97 do, of 300 turns of LoCoMo, where hardly anything changes, .59."""
 _FEWEST_NEWS: Final = 2
 """Words of which news may be: "went pink", "quit swimming"."""
 
@@ -36,14 +33,15 @@ def _may_tell_news(heard: Heard) -> bool:
     if heard.language != ENGLISH or heard.turn.source != "chat":
         return False
     own = own_utterances(heard)
-    return any(judged(utterance).news >= _MAY_BE_NEWS and is_own_and_meant(utterance) for utterance in own)
+    return any(may_tell_news(utterance) and is_own_and_meant(utterance) for utterance in own)
 
 
 def whole_as_news(heard: Heard) -> list[Statement]:
     """Return the whole of a message that states nothing: it is worth a memory if it ends what is known."""
     told = Statement([], quote=True, only_as_news=True)
     for utterance in own_utterances(heard) if _may_tell_news(heard) else ():
-        if is_own_and_meant(utterance) and told.has_room_for(utterance):
+        says_something = is_own_and_meant(utterance) and (tells_something(utterance) or may_tell_news(utterance))
+        if says_something and told.has_room_for(utterance):
             told.utterances.append(utterance)
     return [told] if told.utterances else []
 
@@ -57,4 +55,4 @@ def _may_be_news(utterance: Utterance) -> bool:
     """Return whether what is not worth keeping by itself may say that something is otherwise than it was."""
     if utterance.asks or len(utterance.text.split()) < _FEWEST_NEWS or not is_own_and_meant(utterance):
         return False
-    return judged(utterance).news >= _MAY_BE_NEWS
+    return may_tell_news(utterance)

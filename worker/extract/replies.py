@@ -8,14 +8,14 @@ from itertools import takewhile
 from typing import Final
 
 import memory.parser.english as language
-from policies.language.clauses import OF_SPEAKER, main_clauses
+from policies.language.clauses import main_clauses
 from policies.language.coreference import depends_on_context
 from policies.language.parse import Parsed
-from policies.language.relevance import asks_about_user
+from policies.language.questions import asks_about_user
 from policies.language.sentences import words
 from worker.extract.statement import Statement
 from worker.extract.utterances import Asked, Heard, Utterance
-from worker.extract.worth import is_remark, is_worth_keeping, telling_words, tells_nothing
+from worker.extract.worth import is_worth_keeping, tells_something
 
 _SHORT_REPLY_CHARS: Final = 240
 _OFFER: Final = re.compile(
@@ -31,7 +31,6 @@ _OFFER: Final = re.compile(
 
 _SHORT_ANSWER: Final = 4
 """Words."""
-_ASKS_FOR_A_THING: Final = words("what what's whats where who when why which")
 _YES_NO: Final = frozenset({"yes", "no", "yeah", "nope", "yep", "nah"})
 _ALONE: Final = words("i we it they do did does have has am was were will would can is are he she there too totally")
 _FILLERS: Final = words(
@@ -54,16 +53,10 @@ def reply_in(heard: Heard) -> Statement | None:  # noqa: PLR0911 (a list of reas
         return None
     if _is_bare(telling[0]) and depends_on_context(*language.parse([asked.text])):
         return None
-    of_user = asks_about_user(asked.text)
-    answer = _bag(telling[0].text)
-    if (all(word in _FILLERS for word in answer) or is_remark(telling[0])) and not of_user:
+    says_yes_or_no, first = _bag(telling[0].text)[0] in _YES_NO, telling[0].part
+    if not tells_something(telling[0]) and not (says_yes_or_no and asks_about_user(asked.text)):
         return None
-    if _praises(telling[0], asked):
-        return None
-    if answer[0] not in _YES_NO and tells_nothing(telling[0]):
-        return None
-    first = telling[0].part
-    if first is not None and _says_itself(first) and answer[0] not in _YES_NO:
+    if first is not None and _says_itself(first) and not says_yes_or_no:
         return None
     dependent = takewhile(lambda utterance: not _stands_alone(utterance), telling[1:])
     return Statement([telling[0], *dependent], "answer", asked=asked)
@@ -71,29 +64,11 @@ def reply_in(heard: Heard) -> Statement | None:  # noqa: PLR0911 (a list of reas
 
 def _opens_only(utterance: Utterance, others: Sequence[Utterance]) -> bool:
     """Return whether a sentence tells nothing before what does: "Thanks!", or "Yeah, I did!" before what was done."""
-    return _thanks(utterance) or (_is_bare(utterance) and any(map(_stands_alone, others)))
+    return not tells_something(utterance) or (_is_bare(utterance) and any(map(_stands_alone, others)))
 
 
 def _bag(text: str) -> list[str]:
     return [word.strip(".,!?").lower() for word in text.split()]
-
-
-def _thanks(utterance: Utterance) -> bool:
-    """Return whether a sentence before an answer only thanks, praises or wonders."""
-    if _bag(utterance.text)[0] in _YES_NO:
-        return False
-    bare = telling_words(utterance) == frozenset() and not (utterance.part and main_clauses(utterance.part))
-    return is_remark(utterance) or tells_nothing(utterance) or bare
-
-
-def _praises(utterance: Utterance, asked: Asked) -> bool:
-    """Return whether a sentence says of something seen how it is, where a thing, a place or a reason was asked for:
-    "Wow, that's stunning!"."""
-    part = utterance.part
-    if part is None or _bag(asked.text)[0] not in _ASKS_FOR_A_THING:
-        return False
-    nouns = any(token.tag.startswith("NN") or token.lower in OF_SPEAKER for token in part.tokens)
-    return not nouns and part.tokens[0].lower in ("that", "this", "it", "they") and bool(main_clauses(part))
 
 
 def _is_bare(utterance: Utterance) -> bool:

@@ -8,29 +8,24 @@ from typing import Final
 
 from policies.admission import is_own_news
 from policies.language.annotation import offsets_of
-from policies.language.clauses import Mood, is_not_vouched_for, main_clauses
+from policies.language.clauses import Mood, main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clause
 from policies.language.corrections import announces, is_correction
 from policies.language.languages import ENGLISH, OTHER
 from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
-from policies.language.splitting import statements_in, without_request
 from policies.language.tellable import may_be_told, speaks_of_self
 from policies.wish_words import names_nothing
 from schema import Naming
 from worker.extract.forgetting import Forgetting, forget_before, forgetting_named, with_request
 from worker.extract.judgement import judged
 from worker.extract.news import as_news, whole_as_news
+from worker.extract.pieces import is_taken_back, pieces_of, told_of
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance, with_part, without_order
-from worker.extract.worth import (
-    admires_what_is_shown,
-    is_remark,
-    is_worth_keeping,
-    tells_nothing,
-)
+from worker.extract.worth import claims_something, is_worth_keeping, tells_something
 
 _OPENING: Final = 3
 """Places, from 0, of the words that open a sentence, and of the sentences that may take up a question."""
@@ -40,10 +35,6 @@ _TAKES_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 """How one takes back what one just said: "*Friday", "oh wait"."""
-_TAKEN_BACK: Final = re.compile(
-    r"\b(?:no no|no wait|wait no|i mean(?:t)?|scratch that|sorry,? i meant|correction|make that)\b", re.IGNORECASE
-)
-"""Where something is put right that was said just before: "scratch that"."""
 _ASKED_FOR: Final = frozenset({"remember", "remind", "pin"})
 _KEEPING: Final = frozenset({"remember", "pin", "private"})
 _NAMING: Final = frozenset({"remember", "pin", "unpin", "private"})
@@ -61,7 +52,7 @@ _FEWEST_TO_KEEP: Final = 2
 _TOLD: Final = 0.3
 """From where on the head is believed against a parse that finds a task in what is to be remembered: "gluten
 intolerant". Of most tasks it finds next to nothing ("write me a poem"), but not of all ("plan my week")."""
-_SURELY_TELLS: Final = 0.7
+_SURELY_TELLS: Final = 0.5
 """From where on of worth what leans on something that nobody said is quoted rather than lost: "We have lived in the
 same house since the war"."""
 _INVENTED: Final = re.compile(
@@ -83,7 +74,7 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
             _obey(utterance, statements, people, before)
             before = None
             continue
-        utterance = _told_of(utterance)  # noqa: PLW2901
+        utterance = told_of(utterance)  # noqa: PLW2901
         for piece in _pieces(utterance):
             _take(piece, statements, people, before)
         if utterance.part is not None:
@@ -103,29 +94,11 @@ def statements_of(heard: Heard) -> list[Statement | Forgetting]:
     return joined or [*whole_as_news(heard)]
 
 
-def _told_of(utterance: Utterance) -> Utterance:
-    """Return an utterance without the request that ends it."""
-    if utterance.part is None:
-        return utterance
-    statement = without_request(utterance.part)
-    return utterance if statement is utterance.part else with_part(utterance, statement)
-
-
 def _pieces(utterance: Utterance) -> list[Utterance]:
     """Return the statements of an utterance, where each is worth keeping by itself; otherwise the whole."""
-    if (
-        utterance.part is None
-        or utterance.of_others
-        or utterance.asks
-        or not may_be_told(utterance.part)
-        or is_not_vouched_for(utterance.part)
-        or _TAKEN_BACK.search(utterance.text)
-    ):
-        return [utterance]
-    pieces = [with_part(utterance, piece) for piece in statements_in(utterance.part)]
-    user_name = utterance.turn.user_name()
+    pieces, user_name = pieces_of(utterance), utterance.turn.user_name()
     stand = all(is_worth_keeping(piece) or introduced_in(piece.part, user_name) for piece in pieces)
-    return pieces if len(pieces) > 1 and stand else [utterance]
+    return pieces if stand else [utterance]
 
 
 def _take(
@@ -138,7 +111,7 @@ def _take(
     if part is not None and _corrects(utterance, part, before):
         statements.append(Statement([utterance], "correction", quote=True, only_as_news=True))
         return
-    if part is None or is_elliptical(part) or (before is not None and admires_what_is_shown(before, part)):
+    if part is None or is_elliptical(part):
         return
     last = (
         statements[-1]
@@ -157,12 +130,13 @@ def _take(
         last.quote = True
         return
     pointer = _pointer(utterance, part)
-    goes_on = pointer is not None and len(part.tokens) > 4 and not utterance.asks and not is_remark(utterance)
+    leans = pointer is not None or (last is not None and leans_back(part))
+    goes_on = leans and len(part.tokens) > 4 and not utterance.asks and claims_something(utterance)
     if not goes_on and not is_worth_keeping(utterance):
         statements += as_news(utterance, quote=pointer is not None) or _named_in_passing(utterance, part)
         return
-    if pointer is None and (last is None or not leans_back(part)):
-        statements.append(Statement([utterance], quote=_TAKEN_BACK.search(utterance.text) is not None))
+    if not leans:
+        statements.append(Statement([utterance], quote=is_taken_back(utterance)))
     elif pointer is not None and pointer < _OPENING and (person := referent(part.tokens[pointer].lower, people)):
         statements.append(Statement([utterance], refers={0: person}))
     elif last is not None:
@@ -206,12 +180,10 @@ def _named_in_passing(utterance: Utterance, part: Parsed) -> list[Statement]:
 def _supported(utterance: Utterance, before: Utterance | None) -> Statement | None:
     """Return a sentence that leans on what was said before it, with that; a clause of it that leans on nothing where
     nothing holds it, None if there is none."""
-    if before is not None and before.part is not None and not before.orders:
-        tells = speaks_of_self(before.part) and not tells_nothing(before)
-        if tells or not is_remark(before):
-            return Statement([before, utterance])
+    if before is not None and before.part is not None and not before.orders and tells_something(before):
+        return Statement([before, utterance])
     asked_for = utterance.asked is not None and utterance.number < _OPENING and not is_offer(utterance.asked)
-    if asked_for and not tells_nothing(utterance):
+    if asked_for and tells_something(utterance):
         return Statement([utterance], asked=utterance.asked)
     clause = standing_clause(utterance.part) if utterance.part is not None else None
     clause_alone = with_part(utterance, clause) if clause is not None else None
@@ -258,7 +230,9 @@ def _joined(
 
 def _is_fragment(utterance: Utterance) -> bool:
     """Return whether an utterance tells something without a clause of its own: "52k, start 3 aug, hybrid"."""
-    if utterance.part is None or utterance.asks or utterance.orders or utterance.within_request or is_remark(utterance):
+    if utterance.part is None or utterance.asks or utterance.orders or utterance.within_request:
+        return False
+    if not tells_something(utterance):
         return False
     words = [token for token in utterance.part.tokens if token.text[:1].isalnum()]
     return len(words) > 1 and not any(clause.owns_subject for clause in main_clauses(utterance.part))

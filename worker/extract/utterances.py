@@ -113,9 +113,8 @@ class Utterance:
     it tells the memory to do, `language` the code of its language; `within_request` says that it stands in a question
     or a task, `of_others` that it repeats words of somebody else, `repeats_from` where in its message those begin if
     they speak in the first person, behind words of its own, and `laughed` that its speaker laughs at it. `parsed` is
-    None outside English;
-    `part` is what of it is left without what only opens or ends it, `shift` where that begins (characters), and
-    `notes` are its dates. `reading` is a model's of it, where words leave something open.
+    None outside English; `part` is what of it is left without what only opens or ends it, `shift` where that begins
+    (characters), and `notes` are its dates. `readings` are those of its message, by the words that were read.
     """
 
     turn: Turn
@@ -133,7 +132,7 @@ class Utterance:
     part: Parsed | None = None
     shift: int = 0
     notes: tuple[Note, ...] = ()
-    reading: Reading | None = None
+    readings: Mapping[str, Reading] = field(default_factory=dict, compare=False)
     repeats_from: int | None = None
     laughed: bool = False
 
@@ -164,7 +163,7 @@ class Utterance:
 
 @dataclass
 class Heard:
-    """A user's message: its sentences, the orders to the memory that stand in it, and a reading of the whole."""
+    """A user's message: its sentences, the orders to the memory in it, readings of the whole and of what it says."""
 
     turn: Turn
     content: str
@@ -173,6 +172,7 @@ class Heard:
     orders: tuple[Order, ...]
     utterances: list[Utterance] = field(default_factory=list)
     reading: Reading | None = None
+    readings: dict[str, Reading] = field(default_factory=dict)
 
     @property
     def shared(self) -> str | None:
@@ -287,10 +287,10 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
             )
             is_capacity = piece.start == sentence.start and capacity_end(sentence.text) == len(piece.text)
             read = (capacity_told if is_capacity else spelt)(" ".join(piece.text.split()))
+            own_orders = tuple(order for order in orders if begins[index] <= order.start < begins[index + 1])
             yield Utterance(
-                heard.turn, message_number, number, piece.start, typed, read,
-                heard.asked, tuple(order for order in orders if begins[index] <= order.start < begins[index + 1]),
-                within_request, others, spoken, repeats_from=min(repeats, default=None),
+                heard.turn, message_number, number, piece.start, typed, read, heard.asked, own_orders,
+                within_request, others, spoken, readings=heard.readings, repeats_from=min(repeats, default=None),
             )  # fmt: skip
 
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.admission import admit
-from schema import AdmittedTurn, Candidate, Context, ForgetRequest, Message, Policy, Question, Turn
-from schema.settings import Settings
-from worker.extract import Extractor, open_extractor
+from schema import AdmittedTurn, Candidate, Context, ForgetRequest, Message, Question, Turn
+from tests.extractors import by_rules
+from worker.extract import Extractor
 from worker.extract.utterances import question_of
 
 _BEGIN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
@@ -40,7 +40,7 @@ _SAID = (
 
 @cache
 def _extractor() -> Extractor:
-    return open_extractor(Settings(), None, Policy())
+    return by_rules()
 
 
 def _turn(number: int, said: str, reply: str) -> Turn:

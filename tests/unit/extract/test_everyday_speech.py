@@ -14,16 +14,16 @@ import memory.parser.english as language
 from policies.admission import admit
 from policies.language.reading.attributes import attribute_facts
 from policies.language.sentences import split_sentences
-from schema import Candidate, Context, Fact, ForgetRequest, Message, Policy, Turn
-from schema.settings import Settings
-from worker.extract import AdmittedTurn, Extractor, open_extractor
+from schema import Candidate, Context, Fact, ForgetRequest, Message, Turn
+from tests.extractors import by_rules
+from worker.extract import AdmittedTurn, Extractor
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return open_extractor(Settings(), None, Policy())
+    return by_rules()
 
 
 def _kept(extractor: Extractor, said: str, asked: str | None = None) -> Sequence[Candidate]:
@@ -65,7 +65,7 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("As I said, I am a vegetarian", "Maya is a vegetarian."),
         ("Guess what - I got a kayak!", "Maya got a kayak!"),
         ("On another note, I bought this old loom at a sale", "Maya bought this old loom at a sale."),
-        ("I've glazed the bowl too, take a look!", "Maya has glazed the bowl too."),
+        ("I've glazed forty bowls for the fair, take a look!", "Maya has glazed forty bowls for the fair."),
         ("Nate, I moved to Ghent", "Maya moved to Ghent."),
         ("Monday, I fly to Ghent", 'Maya: "Monday [23 November 2026], I fly to Ghent."'),
         ("Here's a picture of my sister's boat", "Here's a picture of Maya's sister's boat."),
@@ -156,7 +156,7 @@ def test_praise_and_announcements_answer_no_question(extractor: Extractor, said:
 def test_what_is_said_beside_a_task_is_kept_and_the_task_is_not(extractor: Extractor) -> None:
     moved = "Jamie moved out of my flat, so help me write an ad for a new roommate?"
     assert _summaries(extractor, moved) == ["Jamie moved out of Maya's flat."]
-    letter = "draft a text to the landlord, Mr Pike: we've a newborn in the flat"
+    letter = "draft a text to the landlord: we've a newborn in the flat"
     assert _summaries(extractor, letter) == ['Maya: "we\'ve a newborn in the flat."']
     assert _summaries(extractor, "Write an email from a tenant: my boiler has been out since Sunday.") == []
     assert _summaries(extractor, "sold the caravan so which tent do you recommend") == ['Maya: "sold the caravan."']

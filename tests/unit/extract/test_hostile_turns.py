@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from policies.admission import admit
-from schema import MAX_SUMMARY_CHARS, Candidate, Context, Message, Policy, Turn
-from schema.settings import Settings
+from schema import MAX_SUMMARY_CHARS, Candidate, Context, Message, Turn
+from tests.extractors import by_rules
 from tests.growth import assert_grows_linearly
-from worker.extract import AdmittedTurn, Extractor, open_extractor
+from worker.extract import AdmittedTurn, Extractor
 
 _PIECES = (
     "I ", "my ", "we've ", "Remember that ", "forget that ", "remind me to ", "This is private: ", "Call me ", "it ",
@@ -28,7 +28,7 @@ _MOMENTS = st.datetimes(timezones=st.just(UTC))
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    found = open_extractor(Settings(), None, Policy())
+    found = by_rules()
     found.prepare()
     return found
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from schema import Candidate, Context, Policy
-from schema.settings import Settings
-from stores.embedding import open_utterance_reader
+from schema import Candidate, Context
+from tests.extractors import by_rules
 from tests.unit.extract.asking import CATEGORIES, said
-from worker.extract import open_extractor
 from worker.extract.hot_path import CONFIDENCE
 
 POINTS_AT_NOTHING = "He's called Bruno, he sleeps by the harbour."
 NOTED = "Bruno sleeps by the harbour"
-EXTRACTOR = open_extractor(Settings(), None, Policy(), open_utterance_reader(Settings()))
+EXTRACTOR = by_rules()
 
 
 def noted(summary: str, category: str = "Personal") -> dict[str, str]:

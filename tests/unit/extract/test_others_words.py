@@ -13,17 +13,17 @@ import pytest
 
 from policies.admission import admit
 from policies.language.orders import DESTRUCTIVE, orders_of
-from schema import Candidate, Certainty, Context, ForgetRequest, Message, Policy, Turn
-from schema.settings import Settings
+from schema import Candidate, Certainty, Context, ForgetRequest, Message, Turn
+from tests.extractors import by_rules
 from tests.unit.extract.test_everyday_speech import WHEN
-from worker.extract import AdmittedTurn, Extractor, open_extractor
+from worker.extract import AdmittedTurn, Extractor
 
 CASES = Path(__file__).parent / "cases"
 
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return open_extractor(Settings(), None, Policy())
+    return by_rules()
 
 
 def _cases(*names: str) -> Iterator[dict[str, Any]]:

@@ -50,35 +50,37 @@ def _told(reader: _Scripted | None) -> list[str]:
     return [item.summary for item in _items(_SAID, reader) if isinstance(item, Candidate)]
 
 
-def test_of_what_words_leave_open_all_is_asked_in_one_call() -> None:
-    reader = _Scripted(Reading(1.0, 0.0))
+def test_all_that_words_leave_open_is_asked_in_one_call() -> None:
+    reader = _Scripted(Reading(1.0, 0.0, 0.0))
     _told(reader)
     [asked] = reader.asked
-    assert _SURE not in [text for _, text in asked]
+    read = [text for _, text in asked]
+    assert "Also got dumped." in read
+    assert _SURE not in read
+    assert len(set(read)) == len(read)
 
 
 def test_of_a_long_message_no_more_is_read_than_of_talk() -> None:
-    reader = _Scripted(Reading(1.0, 0.0))
-    _items("Also got dumped again. stress test came back clean. " * 300, reader)
+    reader = _Scripted(Reading(1.0, 0.0, 0.0))
+    _items(" ".join(f"Also got dumped by number {n}. stress test {n} came back clean." for n in range(300)), reader)
     [asked] = reader.asked
     assert 40 <= len(asked) <= 41
 
 
 def test_what_is_read_as_worth_a_memory_is_kept() -> None:
-    assert any("stress test" in summary for summary in _told(_Scripted(Reading(1.0, 0.0))))
-    assert not any("stress test" in summary for summary in _told(_Scripted(Reading(0.0, 0.0))))
-    assert not any("stress test" in summary for summary in _told(None))
+    assert any("stress test" in summary for summary in _told(_Scripted(Reading(1.0, 0.0, 0.0))))
+    assert not any("stress test" in summary for summary in _told(_Scripted(Reading(0.0, 0.0, 0.0))))
 
 
 @pytest.mark.parametrize(("forgets", "wishes"), [(0.9, 1), (0.1, 0)])
 def test_a_message_may_be_a_wish_to_forget_as_it_is_read(forgets: float, wishes: int) -> None:
-    items = _items(_WISH, _Scripted(Reading(0.0, forgets)))
+    items = _items(_WISH, _Scripted(Reading(0.0, forgets, 0.0)))
     assert [item.only_as_read for item in items if isinstance(item, ForgetRequest)] == [True] * wishes
 
 
 def test_a_message_is_read_with_the_requests_in_it() -> None:
     said = "my sister borrows this phone so can you make sure theres nothing about the baby in your memory"
-    reader = _Scripted(Reading(0.0, 0.9))
+    reader = _Scripted(Reading(0.0, 0.9, 0.0))
     _items(said, reader)
     assert said in [text for asked in reader.asked for _, text in asked]
 
@@ -109,7 +111,7 @@ def test_what_may_mean_all_that_is_known_hides_it_and_asks(said: str) -> None:
 @pytest.mark.parametrize(("forgets", "wishes"), [(0.9, 1), (0.0, 0)])
 def test_a_doubtful_order_to_forget_is_none_where_its_message_reads_like_none(forgets: float, wishes: int) -> None:
     said = "Losing my job was tough but it gave me the push I needed to open a bakery."
-    items = _items(said, _Scripted(Reading(0.9, forgets)))
+    items = _items(said, _Scripted(Reading(0.9, forgets, 0.0)))
     assert len([item for item in items if isinstance(item, ForgetRequest)]) == wishes
     assert any(isinstance(item, Candidate) for item in items) or wishes
 

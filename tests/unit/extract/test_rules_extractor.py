@@ -20,20 +20,19 @@ from schema import (
     Kind,
     MemoryType,
     Message,
-    Policy,
     Turn,
     Valence,
 )
-from schema.settings import Settings
+from tests.extractors import by_rules
 from tests.growth import assert_grows_linearly
-from worker.extract import AdmittedTurn, Extractor, open_extractor
+from worker.extract import AdmittedTurn, Extractor
 
 WHEN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return open_extractor(Settings(), None, Policy())
+    return by_rules()
 
 
 def _turn(*said: tuple[str, str], turn_id: str = "t1", name: str | None = "Maya", **fields: Any) -> AdmittedTurn:
@@ -247,7 +246,7 @@ def test_a_skipped_turn_gives_nothing(extractor: Extractor) -> None:
 
 
 def test_ordinals_count_from_nought_in_each_turn(extractor: Extractor) -> None:
-    text = "I love tea, and I hate coffee. Forget my old address. I live in Porto."
+    text = "I work at Acme, and I have two dogs. Forget my old address. I live in Porto."
     turns = (_turn(("user", text), turn_id="a"), _turn(("user", text), turn_id="b"))
     ordinals: dict[str, list[int]] = {}
     for item in extractor.extract(turns, Context()).items:
