@@ -9,10 +9,13 @@ from typing import Final
 
 from memory.context import MemoryContext
 from memory.draft import Draft
+from memory.parser.english import parse
 from memory.scoring import Item, Origin, Scored
 from memory.superseding import is_for_the_same, tolerance_of
 from policies.access import shared_labels
 from policies.dedup import Neighbour, is_earlier
+from policies.language.kinds import tells_of_another
+from policies.language.sentences import split_sentences
 from policies.language.wording import READ_AS, called
 from policies.likely_ended import READ_BESIDE, beside_each_other, likely_ended
 from policies.pieces import left_after, pieces_of
@@ -84,7 +87,8 @@ def with_endings(
     chances = _chances([(neighbour.memory.summary, message.said) for neighbour in beside], message, draft, context)
     among = message.held + draft.gained + len(earlier)
     read = beside_each_other(chances, [neighbour.similarity for neighbour in beside], among)
-    ended = [neighbour for neighbour, one in zip(beside, read, strict=True) if likely_ended(one)]
+    likely = [neighbour for neighbour, one in zip(beside, read, strict=True) if likely_ended(one)]
+    ended = _without_others_of_a_kind(likely, message, draft.name or "")
     by_this = {n.memory.id for n in ended if _is_told_by(candidate, n.memory, message, draft, context)}
     known = {n.memory.id for n in near}
     further = [n for n in ended if n.memory.id in by_this and n.memory.id not in known]
@@ -94,6 +98,15 @@ def with_endings(
         else replace(n, ended=False)
         for n in (*near, *further)
     ]
+
+
+def _without_others_of_a_kind(likely: Sequence[Neighbour], message: Message, name: str) -> list[Neighbour]:
+    """Return what likely ended but for memories of another thing of the same kind: two exams, two insurances."""
+    if not likely:
+        return []
+    said = parse([sentence.text for sentence in split_sentences(message.said)])
+    known = parse([neighbour.memory.summary for neighbour in likely])
+    return [n for n, parsed in zip(likely, known, strict=True) if not tells_of_another(parsed, said, name)]
 
 
 def _left_of(memory: Memory, message: Message, draft: Draft, context: MemoryContext) -> str | None:

@@ -1,0 +1,40 @@
+"""Two things of one kind are not the same thing."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory.parser.english import parse
+from policies.language.kinds import tells_of_another
+
+
+def of_another(known: str, *said: str) -> bool:
+    (parsed,) = parse([known])
+    return tells_of_another(parsed, parse(said), "Priya")
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("Priya's chemistry exam is on 11 May 2026.", "The physics exam got fixed too, 18 May."),
+        ("Priya's car insurance is with State Farm.", "My health insurance went up to 140 a month."),
+        ("Priya's phone number ends in 07.", "My mum's number ends in 70."),
+        ("Priya's piano teacher is Ana.", "Our maths teacher is Ben."),
+    ],
+)
+def test_what_another_noun_says_which_it_is_is_another_thing(known: str, said: str) -> None:
+    assert of_another(known, said)
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("Priya's chemistry exam is on 11 May 2026.", "The chemistry exam was moved to 18 May."),
+        ("Priya's chemistry exam is on 11 May 2026.", "The exam was moved to 18 May."),
+        ("Priya's exam is on 11 May 2026.", "The chemistry exam was moved to 18 May."),
+        ("Priya works the night shift.", "They moved me to the day shift."),
+        ("Priya lives in Porto.", "My lease is signed."),
+    ],
+)
+def test_what_may_be_the_same_thing_is_not_another(known: str, said: str) -> None:
+    assert not of_another(known, said)
