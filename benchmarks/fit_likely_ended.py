@@ -1,6 +1,5 @@
-"""Fit what it weighs that says whether a message ends something known: how it is read, how near it is, what there is
-beside it
-(`policies/likely_ended.py`), and print it, with how right it is on each author that was held out.
+"""Fit what a reading, a cosine and what is known beside them weigh where they say together whether a message ends
+something known (`policies/likely_ended.py`), and print it, with how right it is on each author that was held out.
 
     python -m benchmarks.fit_likely_ended
 
