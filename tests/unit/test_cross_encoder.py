@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from stores.embedding.adapted import adapted
+from stores.embedding.adapted import adapted, of_about_one_length
 from stores.embedding.cross_encoder import ENDINGS, CrossEncoder
 
 ENDED = [
@@ -71,3 +73,12 @@ def test_changed_weights_come_to_lie_where_those_of_the_model_were() -> None:
     assert matrix == pytest.approx(wanted, abs=float(new_scale.max()))
     assert np.frombuffer(changed, np.float32, 2, 18).tolist() == [7, 8]
     assert changed.startswith(b"head") and changed.endswith(b"tail")
+
+
+@given(st.lists(st.integers(min_value=1, max_value=96)))
+def test_each_text_is_read_once_among_those_of_about_its_length(lengths: list[int]) -> None:
+    groups = list(of_about_one_length(lengths))
+    assert sorted(place for group in groups for place in group) == list(range(len(lengths)))
+    for group in groups:
+        room = max(lengths[place] for place in group) * len(group)
+        assert sum(lengths[place] for place in group) >= 0.8 * room
