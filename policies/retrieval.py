@@ -174,17 +174,24 @@ def names_in(question: str) -> list[str]:
 
 
 def evidence(
-    cosines: Mapping[uuid.UUID, float], covered: Mapping[uuid.UUID, float], unknown_names: float, policy: Policy
+    cosines: Mapping[uuid.UUID, float],
+    covered: Mapping[uuid.UUID, float],
+    unknown_names: float,
+    policy: Policy,
+    *,
+    nameless: bool = False,
 ) -> float:
     """Return how surely a question is about something known, up to about 1.4.
 
     `cosines` are those of memories to the question as its user would be heard asking it ("Maya: what is my job?"), and
     `covered` the shares of its words that memories have. A memory that has its words alone counts by their share.
     `unknown_names` is the share of the question's names that no memory has: what is asked about somebody of whom
-    nothing is known is hardly about something known.
+    nothing is known is hardly about something known. Memories of somebody `nameless` are less alike to any question.
     """
     by_both = (cosine + policy.retrieval_coverage_weight * covered.get(id_, 0.0) for id_, cosine in cosines.items())
-    return max((0.0, *by_both, *covered.values())) - policy.retrieval_unknown_name_weight * unknown_names
+    found = max((0.0, *by_both, *covered.values()))
+    beside = policy.retrieval_nameless if nameless else 0.0
+    return found + beside - policy.retrieval_unknown_name_weight * unknown_names
 
 
 def is_about_what_is_known(evidence: float, policy: Policy) -> bool:

@@ -43,6 +43,8 @@ _NEAR_NAMED: Final = 25
 """How many of the memories nearest to the question as its user would be heard asking it are looked at."""
 _READ_AT_ONCE: Final = 25
 """Whole memories that are read at a time at most, until enough may be told."""
+_NAMELESS: Final = "The user"
+"""Whom memories tell of that know no name."""
 _SPARE: Final = 2
 """How many more than are wanted: nearly always all may be told."""
 
@@ -308,7 +310,9 @@ def _evidence(question: _Question, proposed: _Proposed, asked: Sequence[Audience
             )
             if hit.memory_id in covered
         }
-    return evidence(named_near, covered, question.words.unknown(names_in(question.text)), stores.policy)
+    unknown = question.words.unknown(names_in(question.text))
+    nameless = question.words.opening in ("", _NAMELESS)
+    return evidence(named_near, covered, unknown, stores.policy, nameless=nameless)
 
 
 def _ranked(proposed: _Proposed, sureness: float | None, policy: Policy, now: datetime) -> list[_Ranked]:

@@ -117,6 +117,11 @@ class Policy(Value):
     retrieval_unknown_name_weight: Share = Field(
         0.2, description="how much it counts against a question that no memory has the names that it names"
     )
+    retrieval_nameless: Share = Field(
+        0.15,
+        description="evidence that a question of somebody without a name has beside what is found: a name makes it and "
+        "what is known of its bearer more alike (docs/reference/calibration.md)",
+    )
     retrieval_ranking: Literal["measured", "seed-000", "seed-001"] = Field(
         "measured",
         description="by which weights hits are ranked: measured ones, which the constants above are, or those of the "

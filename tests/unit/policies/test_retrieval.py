@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 from random import Random
 from uuid import UUID
@@ -116,6 +117,12 @@ def test_relevances_are_shares_of_the_best(found: list[Match]) -> None:
     assert all(0.0 <= one <= 1.0 + 1e-9 for one in said)
     if any(match.cosine > 0 or match.words > 0 for match in found):
         assert max(said) == pytest.approx(1.0)
+
+
+def test_a_question_of_somebody_without_a_name_needs_less() -> None:
+    found = {uuid.UUID(int=1): 0.5}
+    named, nameless = (evidence(found, {}, 0.0, POLICY, nameless=nameless) for nameless in (False, True))
+    assert nameless - named == pytest.approx(POLICY.retrieval_nameless)
 
 
 @given(st.lists(matches, min_size=1, max_size=12), st.randoms())
