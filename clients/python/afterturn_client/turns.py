@@ -7,7 +7,7 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -69,12 +69,12 @@ def turn_of(
         "conversation_id": conversation_id,
         "agent_id": agent_id,
         "sequence": sequence,
-        "messages": [dict(message) for message in messages],
+        "messages": _plain("messages", messages),
         "source": source,
-        "attachments": [dict(attachment) for attachment in attachments] or None,
+        "attachments": _plain("attachments", attachments) or None,
         "candidate": None if candidate is None else dict(candidate),
         "consent": consent,
-        "history": [dict(message) for message in history] or None,
+        "history": _plain("history", history) or None,
         "metadata": dict(metadata or {}) or None,
     }
     fields = {name: value for name, value in fields.items() if value is not None}
@@ -83,6 +83,17 @@ def turn_of(
     digest = hashlib.sha256(_json(fields)).hexdigest()
     moment = (occurred_at or datetime.now(UTC)).isoformat()
     return Written(user_id or "", fields["turn_id"], digest, _json({**fields, "occurred_at": moment}))
+
+
+def _plain(name: str, given: object) -> list[dict[str, Any]]:
+    """Return a list of mappings as one of dictionaries."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InvalidTurn(f"{name}: should be a list, such as [{{'role': 'user', 'content': ...}}]")
+    rows = list(given)
+    wrong = [f"{name}.{index}: should have fields" for index, row in enumerate(rows) if not isinstance(row, Mapping)]
+    if wrong:
+        raise InvalidTurn("; ".join(wrong))
+    return [dict(row) for row in rows]
 
 
 def _check(fields: Mapping[str, Any], occurred_at: datetime | None) -> None:
