@@ -35,6 +35,7 @@ def advice_on(report: FleetReport) -> list[str]:
         *check_index(report),
         *check_dead_letters(report),
         *check_erasures(report),
+        *check_reviews(report),
     ]
     return [f"{check.found}: {check.hint}" for check in checks if check.status is not HealthStatus.OK]
 
@@ -80,6 +81,15 @@ def check_queues(report: FleetReport, most_pending: float = math.inf) -> Iterato
             f"{report.subjects_in_line} users wait for a slot of their tenant",
             f"one tenant has a backlog and the others go first; {variable_of('tenant_slots')} gives it more",
         )
+
+
+def check_reviews(report: FleetReport) -> Iterator[HealthCheck]:
+    """Check that nothing waits for a person: what a wish to forget may mean is hidden as long as it does."""
+    if report.open_reviews:
+        found = f"{report.open_reviews} {'waits' if report.open_reviews == 1 else 'wait'} for a person"
+        yield warning("reviews", found, "look at them: `afterturn reviews list`, or the pages")
+    elif report.open_reviews is not None:
+        yield fine("reviews", "nothing waits for a person")
 
 
 def check_dead_letters(report: FleetReport) -> Iterator[HealthCheck]:

@@ -63,6 +63,7 @@ class FleetReport:
     last_hour: dict[str, Any] | None = None
     turns: dict[str, int] | None = None
     memories: dict[str, int] | None = None
+    open_reviews: int | None = None
     indexed: int | None = None
     beside: dict[str, dict[str, int]] | None = None
     """Of chunks, windows and facts, where there are any: how many the catalog has, and how many are indexed."""
@@ -165,6 +166,7 @@ def _of_catalog(settings: Settings) -> dict[str, Any]:
                 "lag_p95_seconds": percentile(lags, 0.95) if lags else None,
             },
             "turns": {outcome.value: count for outcome, count in catalog.count_turns().items()},
+            "open_reviews": catalog.reviews.count_open(),
             "memories": {status.value: count for status, count in catalog.count_memories().items()},
             "waiting_for_the_index": backlog.index_jobs,
             "oldest_index_job_seconds": (now - (backlog.oldest_index_job or now)).total_seconds(),

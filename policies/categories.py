@@ -15,5 +15,10 @@ def normalised_category(given: str | None, categories: Sequence[str]) -> str:
     return next((category for category in categories if _key(category) == wanted), categories[-1])
 
 
+def is_category(given: str, categories: Sequence[str]) -> bool:
+    """Return whether one of the categories is written so, however."""
+    return _key(given) in map(_key, categories)
+
+
 def _key(name: str) -> str:
     return "_".join(name.casefold().replace("_", " ").replace("-", " ").split())

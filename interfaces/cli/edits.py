@@ -15,8 +15,9 @@ from rich.text import Text
 import memory.edits as edits
 from interfaces.cli.arguments import JsonOption, account
 from interfaces.cli.knowledge import IdArgument, one_memory
-from interfaces.cli.output import console, memory_json, print_json, short
+from interfaces.cli.output import console, memory_json, print_json, short, standing
 from memory.context import open_memory
+from policies.categories import is_category
 from schema import Memory
 from schema.settings import load_settings
 from schema.wrong_fields import wrong_fields
@@ -32,6 +33,9 @@ def edit(
     as_json: JsonOption = False,
 ) -> None:
     """Change what a memory says or counts. The audit names the fields, not what they held."""
+    categories = load_settings().categories
+    if category is not None and not is_category(category, categories):
+        raise typer.BadParameter(f"{category!r} is no category; there are {', '.join(categories)}")
     wanted = edits.Edit(summary, category, tuple(tag) if tag else None, importance, confidence)
     if not wanted.fields():
         raise typer.BadParameter("say what to change, such as --summary")
@@ -56,9 +60,7 @@ def _change(start: str, change: Callable[..., Memory], *, as_json: bool) -> None
     if as_json:
         print_json(memory_json(changed))
         return
-    marks = [name for name, is_so in (("pinned", changed.pinned), ("suppressed", changed.suppressed)) if is_so]
-    state = ", ".join([changed.status.value, *marks])
-    console.print(Text(f"{short(changed.id)} ({state}): {changed.summary}"), soft_wrap=True)
+    console.print(Text(f"{short(changed.id)} ({standing(changed)}): {changed.summary}"), soft_wrap=True)
 
 
 pin = _command("pin", "Keep a memory from fading, and put it first in every context block.")

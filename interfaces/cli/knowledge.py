@@ -12,7 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import MOST_ROWS, JsonOption, TenantOption, UserArgument
-from interfaces.cli.output import console, errors, grid, memory_json, memory_table, print_json, print_result, short
+from interfaces.cli.output import (
+    console,
+    errors,
+    grid,
+    memory_json,
+    memory_table,
+    print_json,
+    print_result,
+    short,
+    standing,
+)
 from memory.context import open_memory
 from memory.erasure.memories import erase_memories
 from memory.rights import OPERATOR
@@ -144,14 +154,7 @@ def _details(memory: Memory) -> Panel:
         "id": str(memory.id),
         "whose": f"{memory.subject_id} (tenant {memory.tenant_id})",
         "type": f"{memory.type.value}, {memory.kind.value}, {memory.category}",
-        "status": ", ".join(
-            (
-                memory.status.value,
-                *(["pinned"] if memory.pinned else []),
-                *(["private"] if memory.private else []),
-                *(["under legal hold"] if memory.legal_hold else []),
-            )
-        ),
+        "status": f"{standing(memory)}, under legal hold" if memory.legal_hold else standing(memory),
         "when": utc_iso(memory.occurred_at),
         "written": f"{utc_iso(memory.created_at)}, last changed {utc_iso(memory.updated_at)}",
         "importance": f"{memory.importance:.2f} (trust {memory.trust_score:.2f}, confidence {memory.confidence:.2f})",
@@ -169,7 +172,7 @@ def _details(memory: Memory) -> Panel:
 
 
 def _source(turn: Turn) -> Panel:
-    lines = [Text.assemble((f"{m.name or m.role}: ", "bold"), m.content) for m in turn.messages]
+    lines = [Text.assemble((f"{m.name or m.role}: ", "bold"), m.content or "(masked)") for m in turn.messages]
     lines += [Text(f"{name}: {value}", style="dim") for name, value in turn.metadata.items()]
     spoken = Text("\n").join(lines)
     return Panel(spoken, title=Text(f"came from turn {turn.turn_id}, {utc_iso(turn.occurred_at)}"), title_align="left")

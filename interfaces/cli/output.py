@@ -100,6 +100,12 @@ def short(id_: object) -> str:
     return str(id_)[:8]
 
 
+def standing(memory: Memory) -> str:
+    """Return a memory's status, and what else holds of it: "active, pinned"."""
+    marks = ("pinned", memory.pinned), ("suppressed", memory.suppressed), ("private", memory.private)
+    return ", ".join([memory.status.value, *(name for name, is_so in marks if is_so)])
+
+
 def memory_table(subject: Subject, memories: Iterable[Memory]) -> Table:
     """Return what is known of a subject, for people, latest first; the finer columns where the terminal is wide."""
     wide = console.width >= _WIDE
@@ -118,7 +124,7 @@ def memory_table(subject: Subject, memories: Iterable[Memory]) -> Table:
             short(memory.id),
             Text(memory.summary, style="" if memory.status is Status.ACTIVE else style),
             f"{memory.occurred_at:%Y-%m-%d}",
-            Text(memory.status.value, style=style),
+            Text(standing(memory), style=style),
             *finer,
         )
     return table

@@ -13,10 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from interfaces.cli.arguments import MOST_ROWS, ByOption, JsonOption, TenantOption, UserOption
+from interfaces.cli.knowledge import one_memory
 from interfaces.cli.output import console, errors, grid, memory_json, print_json, print_result, short
 from memory.context import open_memory
 from memory.leases import SubjectBusy
-from memory.reviews import Approved, NotOpen, NotWanted, asked_in
+from memory.reviews import Approved, NotHidden, NotOpen, NotWanted, asked_in
 from memory.reviews import approve as approve_review
 from memory.reviews import reject as reject_review
 from schema import Asker, Review, ReviewStatus, Subject, utc_iso
@@ -72,21 +73,30 @@ def show(review: IdArgument, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None:
+def approve(
+    ids: IdsArgument,
+    by: ByOption,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Of what a wish to forget hid, forget these memories alone; the others are told again."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
     """Let them become memories: each goes through the ordinary decision of dedup, as if it had just been said. What a
-    wish to forget hid is forgotten.
+    wish to forget hid is forgotten, or `--only` some of it; `afterturn reviews show ID` has the ids under "made of".
 
     One that can no longer be decided is named, and the exit code is 1.
     """
     done: list[Approved] = []
     failed: list[tuple[Review, str]] = []
     with closing(open_memory(load_settings(), makes_catalog=False)) as context:
+        chosen = [one_memory(given, context.catalog).id for given in only] if only else None
         for review in [_review_like(given, context.catalog) for given in ids]:
             try:
-                done.append(approve_review(review.id, context, by=by, now=datetime.now(UTC)))
+                done.append(approve_review(review.id, context, by=by, now=datetime.now(UTC), only=chosen))
             except (NotOpen, ConcurrentChange):
                 failed.append((review, "it is not open any more"))
-            except (NotWanted, SubjectBusy) as error:
+            except (NotWanted, NotHidden, SubjectBusy) as error:
                 failed.append((review, str(error)))
     if as_json:
         print_json(
@@ -101,7 +111,9 @@ def approve(ids: IdsArgument, by: ByOption, as_json: JsonOption = False) -> None
     else:
         for approved in done:
             became = f"memory {short(approved.memory.id)}" if approved.memory else "what is known already says it"
-            became = "it is forgotten" if approved.review.asked_by is Asker.FORGETTING else became
+            if approved.review.asked_by is Asker.FORGETTING:
+                many = len(chosen or approved.review.links)
+                became = f"{many} {'memory is' if many == 1 else 'memories are'} forgotten"
             console.print(f"approved {short(approved.review.id)}: {became}")
     _end(failed, as_json=as_json)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 PLAIN: Final[Mapping[str, str]] = {
-    "may_answer": "it may answer what was asked",
+    "may_answer": "it may be an answer",
     "may_forget": "it may ask for something to be forgotten",
     "worth": "something about them that is worth remembering",
     "statement": "a statement",

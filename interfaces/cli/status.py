@@ -47,6 +47,7 @@ def _table(report: FleetReport) -> Table:
     table.add_row("last hour", _last_hour(report))
     table.add_row("turns in all", _counts(report.turns))
     table.add_row("memories", _counts(report.memories))
+    table.add_row("reviews", _of(report.open_reviews, "open"))
     table.add_row("index", _behind(report))
     table.add_row("events", _of(report.waiting_events, "not announced yet"))
     for row, line in enumerate(_dead_letters(report)):

@@ -34,6 +34,7 @@ _OUTCOMES: Final = {
     Outcome.DEAD: "it could not be processed: `afterturn dead-letters list`",
 }
 _NOT_KEPT: Final = "not kept: nothing that is known came of it"
+_MASKED: Final = "(masked whole: a secret, or what is told of somebody else, stood in it)"
 _WISH: Final = "not kept: it asked for something to be forgotten"
 _WISHES: Final = frozenset({Outcome.FORGOTTEN, Outcome.HIDDEN})
 _SINCE: Final = {ReviewStatus.APPROVED: "forgotten since", ReviewStatus.REJECTED: "told again since"}
@@ -83,6 +84,8 @@ def outcome_of(story: TurnStory) -> str:
         return ", ".join((_OUTCOMES[outcome], *hid))
     if outcome is Outcome.FORGOTTEN and hid:
         return f"{_OUTCOMES[outcome]}; what else it may have meant is hidden, {', '.join(hid)}"
+    if outcome is Outcome.REFUSED and not any(review.status is ReviewStatus.OPEN for review in story.reviews):
+        return "what there was is not kept"
     return _OUTCOMES[outcome] + (f" ({reasons})" if outcome is Outcome.SKIPPED and reasons else "")
 
 
@@ -163,7 +166,7 @@ def _tell(subject: Subject, story: TurnStory, *, as_json: bool) -> None:
     entry, source = story.record.entry, story.record.source
     not_kept = _WISH if entry.outcome in _WISHES else _NOT_KEPT
     wish = next((review.wish for review in story.reviews if review.wish), not_kept)
-    words = f"{utc_iso(source.occurred_at)}: {source.text_of('user')}" if source else wish
+    words = f"{utc_iso(source.occurred_at)}: {source.text_of('user') or _MASKED}" if source else wish
     lag = (entry.processed_at - entry.arrived_at).total_seconds()
     rows = {
         "said": words,

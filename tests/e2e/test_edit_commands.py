@@ -37,6 +37,9 @@ def test_what_is_done_to_a_memory_acts_at_once_and_says_who(tmp_path: Path) -> N
         assert done("archive")["status"] == "archived"
         assert done("restore")["status"] == "active"
         assert done("suppress")["suppressed"]
+        assert "active, suppressed" in home.say("show", id_).stdout
+        refused = home.say("edit", id_, "--category", "Nonsense")
+        assert (refused.returncode, "Personal" in refused.stderr) == (2, True)
         assert not done("unsuppress")["suppressed"]
     audit = json.loads(home.say("show", id_, "--json").stdout)["audit"]
     assert {line["by"] for line in audit} == {getpass.getuser()}
