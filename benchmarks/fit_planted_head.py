@@ -59,9 +59,13 @@ def learned() -> list[Row]:
         for said in _lines(path)
         if "planted" in said and path.stem not in _LEFT_OUT
     ]
-    claims = _lines(CLAIMS)
-    rows += [Row(row["author"], row["text"], bool(row["planted"])) for row in claims]
-    return rows + [row for file in sorted(CASES.glob("planted*.jsonl")) for row in cases(file, "seen")]
+    return rows + cases_and_claims()
+
+
+def cases_and_claims() -> list[Row]:
+    """Return claims of a standing and what looks like them, and the halves of the tests' cases that were seen."""
+    claims = [Row(row["author"], row["text"], bool(row["planted"])) for row in _lines(CLAIMS)]
+    return claims + [row for file in sorted(CASES.glob("planted*.jsonl")) for row in cases(file, "seen")]
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

@@ -24,20 +24,24 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from benchmarks.fit_heads import DATA, Row, balanced, rows_in
+from benchmarks.fit_heads import DATA, Row, balanced, plain_rows, rows_in
+from benchmarks.fit_planted_head import cases_and_claims
 from benchmarks.lora import NOT_LABELLED, Course, Example, console, fitted, opened, scores, write
 from benchmarks.remembered import WISHES_HELD_OUT, wishes
+from benchmarks.talk import HELD_OUT, said_in_talk
 from policies.language.heads import HEADS
+from policies.language.languages import ENGLISH, language_of
+from policies.privacy import planted
 from stores.embedding.reading import read_as
 from stores.embedding.utterance_reader import WEIGHTS
 
 _WRITTEN: Final = Path(__file__).parents[1] / "stores" / "embedding" / WEIGHTS
 _MESSAGES: Final = Path(__file__).parent / "data"
 _COURSE: Final = Course(3, 1e-3)
-_YES_NO: Final = ("worth", "planted")
+_PLANTED: Final = "planted"
+_YES_NO: Final = ("worth", _PLANTED)
 _NEWS: Final = 600
 """Messages that tell news, and ask for nothing."""
-_TALK_HELD_OUT: Final = "tc"
 _FORGET: Final = ("intent", "forget")
 _CHANCES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 Question = tuple[str, str]
@@ -53,16 +57,18 @@ def main(
     examples = [_example(row, questions) for row in rows if row.author not in out]
     examples += [_labelled(text, {_FORGET[0]: intent}, questions) for text, intent in _messages()]
     sentences = list(_sentences())
-    examples += [_labelled(one.text, one.labels, questions) for one in sentences if one.author != _TALK_HELD_OUT]
+    examples += [_example(one, questions) for one in sentences if one.author != HELD_OUT]
+    examples += [_example(row, questions) for row in plain_rows()]
+    examples += [_labelled(text, {_PLANTED: label}, questions) for text, label in _planted()]
     console.print(f"{len(examples):,} utterances and messages, {len(questions)} questions")
     fixed, changed = opened(len(questions))
     weights = fitted(lambda _: examples, fixed, changed, _COURSE)
-    never = [*rows_in(DATA / "held_out"), *(one for one in sentences if one.author == _TALK_HELD_OUT)]
+    never = [*rows_in(DATA / "held_out"), *(one for one in sentences if one.author == HELD_OUT)]
     for author in (*sorted(out), *dict.fromkeys(row.author for row in never)):
         mine = [row for row in (*rows, *never) if row.author == author]
         _report(author, mine, questions, scores(fixed, weights, [read_as(row.text, row.before) for row in mine]))
-    talk = [read_as(text) for file, text in _talk() if file == _TALK_HELD_OUT]
-    _report_wishes(_TALK_HELD_OUT, scores(fixed, weights, talk)[:, questions.index(_FORGET)])
+    talk = [read_as(text) for _, text in said_in_talk(HELD_OUT)]
+    _report_wishes(HELD_OUT, scores(fixed, weights, talk)[:, questions.index(_FORGET)])
     if not out:
         write(weights, _WRITTEN, questions=[":".join(question) for question in questions])
 
@@ -99,22 +105,23 @@ def _messages() -> Iterator[tuple[str, str]]:
     for line in (_MESSAGES / "messages.jsonl").read_text(encoding="utf-8").splitlines():
         yield json.loads(line)["said"], "none"
     # Twice, or friends who part are taken for somebody who wants to be forgotten.
-    talk = [(text, "none") for file, text in _talk() if file != _TALK_HELD_OUT]
+    talk = [(text, "none") for _, text in said_in_talk()]
     yield from (*talk, *talk)
 
 
-def _talk() -> Iterator[tuple[str, str]]:
-    """Yield what is said in talk, its author before each message, and before each sentence of it."""
-    for author, row in _rows("talk"):
-        sentences = row.get("said", ())
-        yield from ((author, text) for text in dict.fromkeys((*sentences, " ".join(sentences))) if text)
-
-
 def _sentences() -> Iterator[Row]:
-    """Yield the sentences of talk, with their worth."""
+    """Yield the sentences of talk, each with the one before it, and their worth. Nothing in them is planted."""
     for author, row in _rows("talk"):
-        for text, worth in zip(row.get("said", ()), row.get("worth", ()), strict=True):
-            yield Row(author, text, "", "en", {"worth": str(worth)})
+        said = row.get("said", ())
+        for before, text, worth in zip(("", *said), said, row.get("worth", ()), strict=False):
+            yield Row(author, text, before, "en", {"worth": str(worth), _PLANTED: "0"})
+
+
+def _planted() -> Iterator[tuple[str, str]]:
+    """Yield texts in English that are planted, or look like it, with their label."""
+    for row in cases_and_claims():
+        if language_of(row.text) == ENGLISH:
+            yield planted.as_read(row.text), str(int(row.planted))
 
 
 def _rows(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:

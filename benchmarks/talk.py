@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from stores.embedding.minilm import MiniLM
 
 _DATA: Final = Path(__file__).parent / "data" / "talk"
+HELD_OUT: Final = "tc"
+"""The author of whom nothing is learned."""
 _NEAREST: Final = 2
 """Things known, the nearest ones, that a message is read beside."""
 
@@ -38,6 +40,16 @@ def talk_pairs(nearest: int = _NEAREST) -> Iterator[TalkPair]:
     for file in sorted(_DATA.glob("*.jsonl")):
         for user, known, messages in _by_user(file):
             yield from _of_user(file.stem, user, known, messages, embedder, nearest)
+
+
+def said_in_talk(author: str | None = None) -> Iterator[tuple[str, str]]:
+    """Yield what is said in talk, each sentence and each message once, with its author before it; of one author alone
+    if one is named, else of all from whom may be learned."""
+    for file in sorted(_DATA.glob("*.jsonl")):
+        if file.stem == (author or file.stem) and (author or file.stem != HELD_OUT):
+            for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+                sentences = row.get("said", ())
+                yield from ((file.stem, text) for text in dict.fromkeys((*sentences, " ".join(sentences))) if text)
 
 
 def _by_user(file: Path) -> Iterator[tuple[str, list[str], list[dict[str, Any]]]]:

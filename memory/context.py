@@ -13,7 +13,7 @@ from memory.embedding import counted
 from memory.metrics import count_llm_call, show_breaker
 from memory.same_fact import Judge
 from schema.settings import Settings
-from stores.embedding import open_cross_encoder, open_forget_reader, open_pair_reader
+from stores.embedding import open_cross_encoder, open_forget_reader, open_pair_reader, open_utterance_reader
 from stores.llm import LLM, open_llm
 from stores.mailbox import Mailbox
 from stores.open import Stores, open_stores
@@ -23,6 +23,7 @@ from stores.redis import open_redis
 if TYPE_CHECKING:
     from stores.embedding.cross_encoder import CrossEncoder
     from stores.embedding.pair_reader import PairReader
+    from stores.embedding.utterance_reader import UtteranceReader
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,9 @@ class MemoryContext(Stores):
     """Reads what may be a change beside what it may end, in English; none with an embedder that is not built in."""
     pair_reader: PairReader | None
     """The same in other languages; none but with the multilingual embedder."""
+    utterance_reader: UtteranceReader | None
+    """Reads an utterance by itself, in English: what it is worth, what it orders. None where there is no
+    cross-encoder."""
     forget_reader: CrossEncoder | None
     """Reads what a message asks to have forgotten, in English; none where there is no cross-encoder."""
 
@@ -79,6 +83,7 @@ def memory_on(stores: Stores, celery: Celery | None = None, *, redis: Redis | No
         llm=llm,
         judge=Judge(llm, waits=settings.llm_fallback == "retry") if llm else None,
         cross_encoder=open_cross_encoder(settings),
+        utterance_reader=open_utterance_reader(settings),
         forget_reader=open_forget_reader(settings),
         pair_reader=open_pair_reader(settings, stores.embedder),
     )

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from policies.language.heads import EMBEDDER
 from policies.language.languages import ENGLISH, language_of
 from policies.language.sentences import split_sentences
 from policies.privacy import planted
 from stores.embedding.base import Embedder
+from stores.embedding.reading import read_as
 
+if TYPE_CHECKING:
+    from stores.embedding.utterance_reader import UtteranceReader
+
+_MAY_BE: Final = 0.02
+"""How likely a text must be read to be planted for what the head finds to be so: of 2,754 turns of LoCoMo, where none
+is, 19 of the 53 are left that it finds, of 153 texts that three authors planted 144 of 145."""
 REASON: Final = "planted_instruction"
 
 
-def likely_planted(texts: Iterable[str], embedder: Embedder) -> frozenset[str]:
-    """Return those of the texts that the head finds planted.
+def likely_planted(texts: Iterable[str], embedder: Embedder, reader: UtteranceReader | None = None) -> frozenset[str]:
+    """Return those of the texts that the head finds planted, and that do not read otherwise to a `reader`: talk of what
+    somebody stands for has an order's words.
 
     Only the embedder that the head has learned from is asked, and in the language that it reads: it runs in this
     process, and what a text has of secrets goes nowhere. With another one, or in another language, words and concepts
@@ -30,7 +38,10 @@ def likely_planted(texts: Iterable[str], embedder: Embedder) -> frozenset[str]:
     english = [text for text in different if language_of(text) == ENGLISH]
     unsure = list(filter(planted.may_be, english))
     vectors = embedder.embed([planted.as_read(text) for text in unsure]) if unsure else ()
-    by_vectors = (text for text, vector in zip(unsure, vectors, strict=True) if planted.is_likely(text, vector))
+    by_vectors = [text for text, vector in zip(unsure, vectors, strict=True) if planted.is_likely(text, vector)]
+    if reader is not None:
+        readings = reader.read([read_as(planted.as_read(text)) for text in by_vectors])
+        by_vectors = [text for text, reading in zip(by_vectors, readings, strict=True) if reading.planted >= _MAY_BE]
     return frozenset([*by_vectors, *filter(planted.is_likely, different.keys() - set(english))])
 
 

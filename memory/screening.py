@@ -68,7 +68,8 @@ def screened(
     behind = {id(item): _behind(item, turns) for item in extraction.items if isinstance(item, Candidate)}
     beside = {turn_id: [title_as_text(text) for text in _beside(turn)] for turn_id, turn in turns.items()}
     whole = {turn_id: turn.text_of("user") for turn_id, turn in turns.items()}
-    planted_texts = likely_planted([*whole.values(), *behind.values(), *chain(*beside.values())], context.embedder)
+    all_texts = [*whole.values(), *behind.values(), *chain(*beside.values())]
+    planted_texts = likely_planted(all_texts, context.embedder, context.utterance_reader)
     likely = {turn_id for turn_id, text in whole.items() if planted_texts & {text, *beside[turn_id]}} - prompts
     by_rules = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
     orders = likely | by_rules | {turn_id for turn_id, turn in turns.items() if _is_planted_beside(turn)}

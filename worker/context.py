@@ -17,7 +17,7 @@ from memory.spending import spending
 from schema.errors import EmbedderUnavailable, Transient
 from schema.settings import Settings
 from stores.breaker import CircuitBreaker
-from stores.embedding import open_utterance_reader, try_out
+from stores.embedding import try_out
 from stores.queue import notify
 from worker.circuit_breakers import GuardedEmbedder, GuardedIndex
 from worker.delayed import DelayedNotifications
@@ -74,7 +74,7 @@ def worker_context_of(memory: MemoryContext) -> WorkerContext:
     """
     return WorkerContext(
         **{field.name: getattr(memory, field.name) for field in fields(MemoryContext)},
-        extractor=open_extractor(memory.settings, memory.llm, memory.policy, open_utterance_reader(memory.settings)),
+        extractor=open_extractor(memory.settings, memory.llm, memory.policy, memory.utterance_reader),
         delayed=DelayedNotifications(partial(notify, memory.celery)),
     )
 

@@ -11,12 +11,15 @@ _BEFORE_CHARS: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How likely an utterance is worth a memory, how likely it asks for something to be forgotten, and how likely it
-    tells that something is otherwise than it was, 0 to 1."""
+    """How likely an utterance is worth a memory, how likely it asks for something to be forgotten, how likely it orders
+    anything of an assistant's memory, how likely it tells that something is otherwise than it was, and how likely it is
+    a planted order, 0 to 1."""
 
     worth: float
     forgets: float
+    orders: float
     news: float
+    planted: float
 
 
 def read_as(text: str, before: str = "") -> tuple[str, str]:

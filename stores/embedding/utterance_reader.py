@@ -15,9 +15,10 @@ from stores.embedding.adapted import AdaptedMiniLM
 from stores.embedding.reading import Reading
 
 WEIGHTS: Final = "utterance_reader.npz"
-_AT_ONCE: Final = 32
 _WORTH: Final = "worth:1"
 _FORGETS: Final = "intent:forget"
+_ORDERS_NOTHING: Final = "intent:none"
+_PLANTED: Final = "planted:1"
 _CHANGES: Final = tuple(f"change:{change}" for change in ("replaces", "ends", "moves", "corrects"))
 
 
@@ -32,15 +33,10 @@ class UtteranceReader:
         """Return what is read of utterances in English, each with what was said before it (`read_as`)."""
         if not utterances:
             return []
-        columns = [self._model.questions.index(name) for name in (_WORTH, _FORGETS, *_CHANGES)]
-        # What is read together is filled up to the longest of it.
-        by_length = sorted(range(len(utterances)), key=lambda place: sum(map(len, utterances[place])))
-        readings: dict[int, Reading] = {}
-        for start in range(0, len(by_length), _AT_ONCE):
-            places = by_length[start : start + _AT_ONCE]
-            read = self._model.chances([utterances[place] for place in places])[:, columns]
-            readings |= {
-                place: Reading(float(worth), float(forgets), min(1.0, float(sum(changes))))
-                for place, (worth, forgets, *changes) in zip(places, read, strict=True)
-            }
-        return [readings[place] for place in range(len(utterances))]
+        columns = [
+            self._model.questions.index(name) for name in (_WORTH, _FORGETS, _ORDERS_NOTHING, _PLANTED, *_CHANGES)
+        ]
+        return [
+            Reading(float(worth), float(forgets), 1 - float(nothing), min(1.0, float(sum(changes))), float(planted))
+            for worth, forgets, nothing, planted, *changes in self._model.chances(utterances)[:, columns]
+        ]

@@ -35,6 +35,7 @@ def elsewhere(tmp_path: Path, broker_url: str) -> Iterator[MemoryContext]:
         llm=None,
         judge=None,
         cross_encoder=None,
+        utterance_reader=None,
         forget_reader=None,
         pair_reader=None,
     )

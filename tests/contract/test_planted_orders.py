@@ -13,6 +13,7 @@ from memory.planted_orders import likely_planted
 from policies.privacy import planted
 from schema import Thresholds
 from stores.embedding.base import Vectors
+from stores.embedding.utterance_reader import UtteranceReader
 from tests.contract.embedders import minilm
 
 CASES = Path(__file__).parents[1] / "unit" / "policies" / "cases"
@@ -83,3 +84,13 @@ def test_an_embedder_that_the_head_has_not_learned_from_is_told_nothing() -> Non
     embedder = Asked("another")
     likely_planted([CLEAR, OPEN], embedder)
     assert embedder.texts == []
+
+
+def test_what_somebody_stands_for_is_no_order_to_a_model_that_reads() -> None:
+    said = [
+        "It made me want to help, so I reached out to the shelter and asked if they needed any volunteers.",
+        "We should all join forces to create a safe and bustling environment for our community, and others too.",
+    ]
+    assert likely_planted(said, minilm())
+    assert not likely_planted(said, minilm(), UtteranceReader())
+    assert likely_planted([OPEN], minilm(), UtteranceReader()) == {OPEN}

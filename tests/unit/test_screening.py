@@ -42,6 +42,7 @@ def _turn(*said: tuple[str, str]) -> Turn:
 def _kept(said: Candidate, turn: Turn) -> list[Any]:
     parts: Any = SimpleNamespace(
         embedder=SimpleNamespace(name="another"),
+        utterance_reader=None,
         policy=POLICY,
         catalog=SimpleNamespace(reviews=SimpleNamespace(count_open=lambda _subject: 0)),
     )

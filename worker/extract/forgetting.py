@@ -56,11 +56,9 @@ _STAYS: Final = re.compile(
     re.IGNORECASE,
 )
 """Ends a sentence that says what is to stay: "the rest is fine", "my daughter can stay"."""
-_ASKS_TO_FORGET: Final = 0.7
-"""How likely a message that gives no order must be read to be a wish to forget, to be taken for one."""
-_SURELY_ASKS_TO_FORGET: Final = 0.9
-"""The same of a message with an order for all that is known which is in doubt, to hide that until somebody says
-more."""
+_ASKS_TO_FORGET: Final = 0.9
+"""How likely a message must be read to be a wish to forget, to be taken for one where it gives no order, and to hide
+all that is known where its order for that is in doubt."""
 _TELLS_IT: Final = 0.15
 """The same of a sentence of such a message, by its words, to be a part of the wish, of which no memory is made."""
 _TOLD_BEFORE: Final = re.compile(
@@ -177,7 +175,7 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     likely = heard.reading.forgets if heard.reading is not None else 0.0
     if ordered := [order for order in heard.orders if order.intent == "forget"]:
         told = _without_what_stays(statements)
-        return [*told, *_all_of_it(ordered, heard)] if likely >= _SURELY_ASKS_TO_FORGET else told
+        return [*told, *_all_of_it(ordered, heard)] if likely >= _ASKS_TO_FORGET else told
     if likely < _ASKS_TO_FORGET:
         return statements
     statements = _without_what_stays(statements)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import exp
@@ -23,6 +23,8 @@ _MOST_READ: Final = 40
 """Utterances of a message, and pieces of them, that are read: of what comes after them, words alone decide."""
 _MOST_CHARS: Final = 4_000
 """Of a message that is read as a whole: more than the model reads."""
+_WORDS: Final = 0.25
+"""The weight of words beside what is read, where both say what an utterance is worth."""
 _NEWS, _NEWS_BY_WORDS = 0.02, 0.05
 """How likely an utterance must be read to tell that something is otherwise, and by words alone: of 120 messages that
 change what is known .98 and .93 do, of 120 turns of LoCoMo, where hardly anything changes, .30 and .61."""
@@ -30,6 +32,10 @@ _BREAKS: Final = (":", " -", "–", "—")
 """Marks at the end of what announces something: "Guess what - "."""
 _MAY_BE_MEANT: Final = 0.1
 """How likely a message must be read to be a wish to forget for a doubtful order in it to be one."""
+_MISTAKABLE: Final = frozenset({"remember", "remind", "pin", "call_me", "style", "resume"})
+"""Orders that are taken for none where they read so. The others keep something from being told or kept."""
+_MAY_BE_AN_ORDER: Final = 0.02
+"""How likely an utterance must be read to order anything for such an order in it to be one."""
 
 
 class Reader(Protocol):
@@ -51,7 +57,8 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
     """Put a reading to each utterance of which words leave open whether it is worth a memory or tells news, to the
     pieces in which it may be told, and to each message that may ask for something to be forgotten, all in one call.
     What other sources than a chat send is judged by neither. A doubtful order to forget is none where its message does
-    not read like a wish: "losing my job was tough"."""
+    not read like a wish, "losing my job was tough", and an order to keep or do something none where its utterance reads
+    like none: "never give up!"."""
     unread = [one for heard in messages for one in _unread(heard)]
     for one, reading in zip(unread, reader.read([one.pair for one in unread]) if unread else (), strict=True):
         if one.words is not None:
@@ -59,7 +66,9 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
             continue
         one.heard.reading = reading
         if reading.forgets < _MAY_BE_MEANT:
-            _drop_doubtful_wishes(one.heard)
+            _drop(one.heard, {order for order in one.heard.orders if _is_doubtful_wish(order)})
+    for heard in messages:
+        _drop(heard, {order for one in heard.utterances if _reads_like_no_order(one) for order in _mistakable(one)})
 
 
 def judged(utterance: Utterance) -> Judgement:
@@ -80,7 +89,7 @@ def may_tell_news(utterance: Utterance) -> bool:
 def _together(by_words: float, as_read: float) -> float:
     """Return how likely an utterance is worth a memory by its words and as it was read: each knows what the other has
     not seen (docs/reference/utterance-reader.md)."""
-    return 1 / (1 + exp(-(log_odds(by_words) + log_odds(as_read)) / 2))
+    return 1 / (1 + exp(-(_WORDS * log_odds(by_words) + (1 - _WORDS) * log_odds(as_read))))
 
 
 def unannounced(utterance: Utterance) -> str:
@@ -100,10 +109,12 @@ def _unread(heard: Heard) -> list[_Unread]:
         for one in (utterance, *pieces_of(told_of(utterance)))
         if leaves_worth_open(judged(one))
     }
-    unread = [
-        _Unread(heard, read_as(words, _before(one)), words) for words, one in islice(open_ones.items(), _MOST_READ)
-    ]
     own = own_utterances(heard)
+    open_ones.update((one.text, one) for one in own if _mistakable(one))
+    unread = [
+        _Unread(heard, read_as(words, _said_before(one, heard)), words)
+        for words, one in islice(open_ones.items(), _MOST_READ)
+    ]
     may_ask = any(_is_doubtful_wish(order) for order in heard.orders)
     may_ask = may_ask or any(judged(one).intents["forget"] >= MAY_FORGET for one in own)
     if heard.language == ENGLISH and own and may_ask:
@@ -128,13 +139,29 @@ def _is_doubtful_wish(order: Order) -> bool:
     return order.intent == "forget" and order.doubtful and not order.sure
 
 
-def _drop_doubtful_wishes(heard: Heard) -> None:
-    dropped = {order for order in heard.orders if _is_doubtful_wish(order)}
+def _mistakable(utterance: Utterance) -> list[Order]:
+    return [order for order in utterance.orders if order.intent in _MISTAKABLE]
+
+
+def _reads_like_no_order(utterance: Utterance) -> bool:
+    reading = utterance.readings.get(utterance.text)
+    return reading is not None and reading.orders < _MAY_BE_AN_ORDER
+
+
+def _drop(heard: Heard, dropped: Set[Order]) -> None:
+    if not dropped:
+        return
     heard.orders = tuple(order for order in heard.orders if order not in dropped)
     for number, utterance in enumerate(heard.utterances):
         if dropped & set(utterance.orders):
             kept = tuple(order for order in utterance.orders if order not in dropped)
             heard.utterances[number] = replace(utterance, orders=kept)
+
+
+def _said_before(utterance: Utterance, heard: Heard) -> str:
+    """Return what an utterance follows: the question that its message answers, or the sentence before it."""
+    earlier = (one.text for one in reversed(heard.utterances) if one.start < utterance.start)
+    return _before(utterance) or next(earlier, "")
 
 
 def _before(utterance: Utterance) -> str:

@@ -11,12 +11,13 @@ from policies.language.jokes import is_hardly_true
 from policies.language.people import opens_with_own_people
 from policies.language.reported_speech import asks_for_writing
 from policies.language.sentences import split_sentences
+from policies.language.wording import read
 from worker.extract.judgement import judged, unannounced
 from worker.extract.repeated import is_said_by_nobody
 from worker.extract.utterances import Utterance
 
 _READ_CHARS: Final = 4_000
-_WORTH, _TELLS, _IN_PASSING = 0.12, 0.06, 0.5
+_WORTH, _TELLS, _IN_PASSING = 0.1, 0.06, 0.5
 """How likely an utterance must be welcome in a month to be kept by itself, with what stands beside it, and as a part of
 a request that has no verb: "a text to my landlord, Mr Pike"."""
 _FEWEST_WORDS: Final = 3
@@ -37,7 +38,7 @@ def is_worth_keeping(utterance: Utterance) -> bool:
     if utterance.parsed is None or utterance.asks or is_said_by_nobody(utterance):
         return False
     text = unannounced(utterance)
-    if _NO_AGE.search(text):
+    if _NO_AGE.search(text) or _names_nothing(text):
         return False
     if utterance.turn.source != "chat":
         return len(text.split()) >= _FEWEST_WORDS
@@ -46,6 +47,12 @@ def is_worth_keeping(utterance: Utterance) -> bool:
         return False
     is_bit = utterance.within_request and not main_clauses(utterance.part or utterance.parsed)
     return judgement.worth >= (_IN_PASSING if is_bit else _WORTH)
+
+
+def _names_nothing(text: str) -> bool:
+    """Return whether a text has no word of its own: "not any more"."""
+    wording = read(text)
+    return not (wording.words or wording.quantities or wording.names)
 
 
 def tells_something(utterance: Utterance) -> bool:

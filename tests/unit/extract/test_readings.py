@@ -51,7 +51,7 @@ def _told(reader: _Scripted | None) -> list[str]:
 
 
 def test_all_that_words_leave_open_is_asked_in_one_call() -> None:
-    reader = _Scripted(Reading(1.0, 0.0, 0.0))
+    reader = _Scripted(Reading(1.0, 0.0, 1.0, 0.0, 0.0))
     _told(reader)
     [asked] = reader.asked
     read = [text for _, text in asked]
@@ -61,26 +61,26 @@ def test_all_that_words_leave_open_is_asked_in_one_call() -> None:
 
 
 def test_of_a_long_message_no_more_is_read_than_of_talk() -> None:
-    reader = _Scripted(Reading(1.0, 0.0, 0.0))
+    reader = _Scripted(Reading(1.0, 0.0, 1.0, 0.0, 0.0))
     _items(" ".join(f"Also got dumped by number {n}. stress test {n} came back clean." for n in range(300)), reader)
     [asked] = reader.asked
     assert 40 <= len(asked) <= 41
 
 
 def test_what_is_read_as_worth_a_memory_is_kept() -> None:
-    assert any("stress test" in summary for summary in _told(_Scripted(Reading(1.0, 0.0, 0.0))))
-    assert not any("stress test" in summary for summary in _told(_Scripted(Reading(0.0, 0.0, 0.0))))
+    assert any("stress test" in summary for summary in _told(_Scripted(Reading(1.0, 0.0, 1.0, 0.0, 0.0))))
+    assert not any("stress test" in summary for summary in _told(_Scripted(Reading(0.0, 0.0, 1.0, 0.0, 0.0))))
 
 
 @pytest.mark.parametrize(("forgets", "wishes"), [(0.9, 1), (0.1, 0)])
 def test_a_message_may_be_a_wish_to_forget_as_it_is_read(forgets: float, wishes: int) -> None:
-    items = _items(_WISH, _Scripted(Reading(0.0, forgets, 0.0)))
+    items = _items(_WISH, _Scripted(Reading(0.0, forgets, 1.0, 0.0, 0.0)))
     assert [item.only_as_read for item in items if isinstance(item, ForgetRequest)] == [True] * wishes
 
 
 def test_a_message_is_read_with_the_requests_in_it() -> None:
     said = "my sister borrows this phone so can you make sure theres nothing about the baby in your memory"
-    reader = _Scripted(Reading(0.0, 0.9, 0.0))
+    reader = _Scripted(Reading(0.0, 0.9, 1.0, 0.0, 0.0))
     _items(said, reader)
     assert said in [text for asked in reader.asked for _, text in asked]
 
@@ -111,7 +111,7 @@ def test_what_may_mean_all_that_is_known_hides_it_and_asks(said: str) -> None:
 @pytest.mark.parametrize(("forgets", "wishes"), [(0.9, 1), (0.0, 0)])
 def test_a_doubtful_order_to_forget_is_none_where_its_message_reads_like_none(forgets: float, wishes: int) -> None:
     said = "Losing my job was tough but it gave me the push I needed to open a bakery."
-    items = _items(said, _Scripted(Reading(0.9, forgets, 0.0)))
+    items = _items(said, _Scripted(Reading(0.9, forgets, 1.0, 0.0, 0.0)))
     assert len([item for item in items if isinstance(item, ForgetRequest)]) == wishes
     assert any(isinstance(item, Candidate) for item in items) or wishes
 
@@ -154,3 +154,20 @@ def test_nothing_is_read_of_nothing(reader: UtteranceReader) -> None:
 def test_of_what_was_said_before_the_end_is_read() -> None:
     assert read_as("nurse", "a" * 900 + "And your job?") == ("a" * 287 + "And your job?", "nurse")
     assert read_as("nurse") == ("-", "nurse")
+
+
+@pytest.mark.parametrize(("orders", "kept"), [(0.9, True), (0.0, False)])
+def test_what_words_take_for_an_order_is_none_where_it_reads_like_none(orders: float, kept: bool) -> None:
+    items = _items("Never stop dreaming!", _Scripted(Reading(0.0, 0.0, orders, 0.0, 0.0)))
+    assert bool(items) is kept
+
+
+def test_what_keeps_something_back_is_an_order_however_it_reads() -> None:
+    items = _items("Between you and me the shop made 38 lakh.", _Scripted(Reading(0.0, 0.0, 0.0, 0.0, 0.0)))
+    assert [item.private for item in items if isinstance(item, Candidate)] == [True]
+
+
+def test_a_sentence_is_read_after_the_one_before_it() -> None:
+    reader = _Scripted(Reading(1.0, 0.0, 1.0, 0.0, 0.0))
+    _items("My sister got a flat. She is a nurse there.", reader)
+    assert ("My sister got a flat.", "She is a nurse there.") in [pair for asked in reader.asked for pair in asked]
