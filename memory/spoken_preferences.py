@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
 
 from memory.draft import Draft
+from memory.parser.english import parse
 from memory.preferences import of_one_topic
 from policies.authority import authority_of
-from policies.language.orders import Order, orders_of
+from policies.language.dates import find_dates
+from policies.language.languages import language_of
+from policies.language.orders import Order, only_opens, orders_of
+from policies.language.people import people_in
+from policies.language.sentences import split_sentences
 from policies.privacy.quoted_text import own_words
-from policies.topics import EVERYTHING, is_everything, named_in
+from policies.topics import EVERYTHING, is_everything, named_in, topic_of
 from schema import (
     MAX_BLOCKED_TOPICS,
     Admission,
@@ -26,6 +34,8 @@ from schema.preferences import MAX_PAUSED_CONVERSATIONS, conversation_key
 _INTENTS = ("stop", "resume", "never_mention")
 _MAY_PREFER = frozenset({"off_the_record", *(f"command_{intent}" for intent in _INTENTS)})
 """Reasons of an admission that say that a turn may tell what is to be kept."""
+_OF_A_PERSON: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
+"""A pronoun for somebody: "never mention her again"."""
 _WITHHELD = "consent_withdrawn"
 _MAY_NOT_PREFER = "its source may not say what the user wants kept"
 _TOO_MANY_PAUSED = "as many conversations are paused as can be"
@@ -55,8 +65,9 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], earlier: Preferences, draf
     paused = set(earlier.paused_conversations)
     for admitted in turns:
         turn_id = admitted.turn.turn_id
-        orders = _orders_of(admitted)
-        topics_said, pauses = _topics_said(orders), [o.intent == "stop" for o in orders if o.of_conversation]
+        orders, moment = _orders_of(admitted), admitted.turn.occurred_at
+        topics_said = [(topic, order.intent) for order, text in orders for topic in _topics_of(order, text, moment)]
+        pauses = [order.intent == "stop" for order, _ in orders if order.of_conversation]
         if (topics_said or pauses) and not authority_of(admitted.turn.source).prefers:
             draft.audit_refusal(AuditAction.REFUSED, turn_id, _MAY_NOT_PREFER)
             topics_said, pauses = [], []
@@ -115,26 +126,32 @@ def without_withheld(turns: Sequence[AdmittedTurn], preferences: SpokenPreferenc
     ]
 
 
-def _topics_said(orders: Sequence[Order]) -> list[tuple[str, str]]:
-    """Return the topics of which the user wants something, with what that is, in the order of the words."""
-    return [(topic, order.intent) for order in orders for topic in _topics_of(order)]
-
-
-def _orders_of(admitted: AdmittedTurn) -> list[Order]:
-    """Return the user's orders about what is kept and mentioned, in the order of the words."""
+def _orders_of(admitted: AdmittedTurn) -> list[tuple[Order, str]]:
+    """Return the user's orders about what is kept and mentioned, in the order of the words, each with its message."""
     if not _MAY_PREFER.intersection(admitted.admission.reasons):
         return []
+    texts = [own_words(message.content) for message in admitted.turn.messages if message.role == "user"]
     return [
-        order
-        for message in admitted.turn.messages
-        if message.role == "user"
-        for order in orders_of(own_words(message.content))
+        (order, text)
+        for text in texts
+        for order in orders_of(text)
         if order.intent in _INTENTS and not order.doubtful and (order.sure or order.intent != "never_mention")
     ]
 
 
-def _topics_of(order: Order) -> tuple[str, ...]:
-    """Return what an order is about; nothing where it is about what was just said, which is off the record."""
+def _topics_of(order: Order, text: str, moment: datetime) -> tuple[str, ...]:
+    """Return what an order is about: where that was just said, the topic of the sentence before it, of which nothing is
+    to be mentioned; what is not to be kept is off the record."""
     if order.scope == "all":
         return (EVERYTHING,)
-    return () if order.reaches_back else named_in(order.object_text)
+    if not order.reaches_back:
+        return named_in(order.object_text)
+    before = [sentence.text for sentence in split_sentences(text[: order.start].rstrip(" ,;-–—"))]
+    said = [sentence for sentence in before if not only_opens(sentence, language_of(text))]
+    if order.intent != "never_mention" or not said:
+        return ()
+    [parsed] = parse(said[-1:])
+    if _OF_A_PERSON.search(text, order.start, order.end) and (people := people_in(parsed)):
+        return named_in(people[-1].name or people[-1].noun or "")
+    topic = topic_of(parsed, [(when.start, when.end) for when in find_dates(said[-1], moment)])
+    return (topic,) if topic is not None else ()

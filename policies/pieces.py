@@ -6,8 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-_FOLLOWS: Final = re.compile(r"(?:so|hence|therefore|thus|which)\b", re.IGNORECASE)
-"""How a piece begins that says what follows from the one before: "so spreadsheets are fine"."""
+_FOLLOWS: Final = re.compile(
+    r"(?:so|hence|therefore|thus|which|no|not|never|without|with|including|especially|mostly|mainly|only|just)\b",
+    re.IGNORECASE,
+)
+"""Words that begin what follows from the piece before, or belongs to it: "so spreadsheets are fine", "no sugar"."""
 _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
 """A sentence that means nothing without the one before it: "It was awful"."""
 _PIECES: Final = re.compile(
@@ -26,6 +29,13 @@ _NAMED_BEFORE: Final = re.compile(
 """A clause of which only another one names whom or what it tells of: "We'd had him for fourteen years"."""
 _OTHERS: Final = re.compile(r"they\b", re.IGNORECASE)
 """Others whom somebody named before: in a quotation "they" are not the speaker."""
+_NUMBER: Final = re.compile(r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|several|both)\b")
+"""Words that count several things: "two kids"."""
+_OWNED: Final = re.compile(
+    rf"(?:their|my|our) (?P<thing>(?:{_NUMBER.pattern} (?:[a-z]+ )?[a-z]+|[a-z]+)"
+    r"(?:,? (?:called |named )?[A-Z][\w'’-]+)*(?: (?:in|from) [A-Z][\w'’-]+)*)"
+)
+"""A piece without a verb, of something that somebody has: "their dog Rex", "my two kids"."""
 _QUOTATION: Final = re.compile(r'(?P<who>[^:"]{1,80}): "(?P<words>[^"]*)"\.?')
 """A summary in the user's own words: `Maya: "Off to the dentist."`."""
 _COMMAS: Final = re.compile(r"[,;] +| +[–—-] +")
@@ -92,12 +102,25 @@ def left_after(pieces: Sequence[str], gone: Sequence[bool], name: str) -> str | 
     left: list[str] = []
     leans_on_gone = False
     for piece, is_gone in zip(pieces, gone, strict=True):
-        leans_on_gone = is_gone or (leans_on_gone and (names_nobody(piece, name) or _FOLLOWS.match(piece) is not None))
+        leans_on_gone = is_gone or (leans_on_gone and _leans(piece, name))
         if not leans_on_gone:
             left.append(piece)
     if len(left) == len(pieces) or all(names_nobody(piece, name) for piece in left):
         return None
     return told_together(left, name)
+
+
+def _article(thing: str) -> str:
+    """Return the article of a thing that somebody has; none before a number or several things."""
+    noun = [word for word in thing.split() if word[0].islower()][-1]
+    if _NUMBER.match(thing) or (noun.endswith("s") and not noun.endswith("ss")):
+        return ""
+    return "an " if thing[0].lower() in "aeiou" else "a "
+
+
+def _leans(piece: str, name: str) -> bool:
+    quotation = _QUOTATION.fullmatch(piece)
+    return names_nobody(piece, name) or _FOLLOWS.match(quotation["words"] if quotation else piece) is not None
 
 
 def told_together(pieces: Sequence[str], name: str) -> str:
@@ -108,6 +131,8 @@ def told_together(pieces: Sequence[str], name: str) -> str:
     for piece in (piece.rstrip(".!") for piece in pieces):
         if quotation := _QUOTATION.fullmatch(piece):
             quoted.append(quotation["words"])
+        elif owned := _OWNED.fullmatch(piece):
+            sentences.append(f"{who} has {_article(owned['thing'])}{owned['thing']}.")
         elif _LEANS.match(piece):
             sentences.append(f"{who} said that {piece[0].lower()}{piece[1:]}.")
         elif piece[0].islower():

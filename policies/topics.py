@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from policies.language import wording
+from policies.language import lexicon, wording
+from policies.language.annotation import offsets_of
 from policies.language.life_topics import life_topics_named
+from policies.language.parse import Parsed
+from policies.language.reported_speech import Place
 from policies.privacy.sensitive import is_of, kind_called
 
 BLANK: Final = "[blocked]"
@@ -24,6 +27,9 @@ _SENTENCE: Final = re.compile(r"[^.!?\n]*[.!?\n]*")
 EVERYTHING: Final = "me"
 """The topic that is the user as a whole."""
 _ONESELF: Final = frozenset({EVERYTHING, "us", "myself"})
+_NAMING: Final = frozenset({"NN", "VB", "JJ"})
+"""How the tags of words begin that say what a statement is of."""
+_MOST_WORDS: Final = 3
 _SHORTEST: Final = 2
 _LONGEST: Final = 60
 
@@ -33,6 +39,21 @@ def named_in(text: str) -> tuple[str, ...]:
     topics."""
     topics = (_TAIL.sub("", _WHOSE.sub("", part.strip())).strip().lower() for part in _SPLIT.split(text))
     return tuple(dict.fromkeys(topic for topic in topics if _SHORTEST <= len(topic) <= _LONGEST))
+
+
+def topic_of(statement: Parsed, dates: Sequence[Place]) -> str | None:
+    """Return the topic that a statement makes, without its `dates` (places in it, characters): what happened, and to
+    whom, "lost baby" of "I lost the baby last week"; None where it names nothing."""
+    named = [
+        token.text
+        for token, start in zip(statement.tokens, offsets_of(statement), strict=True)
+        if token.tag[:2] in _NAMING
+        and token.dep not in ("aux", "auxpass", "advmod")
+        and token.lower not in lexicon.STOP_WORDS | lexicon.LIGHT_VERBS
+        and not any(first <= start < last for first, last in dates)
+    ]
+    topic = " ".join(named[:_MOST_WORDS]).lower()
+    return topic if _SHORTEST <= len(topic) <= _LONGEST else None
 
 
 def is_everything(topic: str) -> bool:

@@ -114,6 +114,9 @@ def _looks_by_verb(parsed: Parsed, index: int, verb: int) -> Looks | None:
         return Looks.BACK
     if _is_put_to(parsed, index, verb):
         return Looks.AHEAD
+    # "Booked the ferry, sailing 3 July".
+    if tokens[verb].tag == "VBG" and tokens[tokens[verb].head].lower in _ARRANGED:
+        return Looks.AHEAD
     if tokens[verb].lower not in _ARRANGED or _moved_oneself(parsed, verb):
         return None
     attached = tokens[index].head
@@ -206,7 +209,9 @@ def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None =
 def _counts(parsed: Parsed, index: int) -> bool:
     """Return whether an ordinal says which of several things is meant: "the 4th quarter"."""
     token = parsed.tokens[index]
-    return token.dep in _PARTS_OF_NOUN and token.head > index and parsed.tokens[token.head].tag.startswith("NN")
+    apart = any(between.text == "," for between in parsed.tokens[index : token.head])  # "the 14th, same time"
+    is_part = token.dep in _PARTS_OF_NOUN and token.head > index and not apart
+    return is_part and parsed.tokens[token.head].tag.startswith("NN")
 
 
 def _since(parsed: Parsed, text: str, moment: datetime, token_at: Callable[[int], int]) -> Note | None:

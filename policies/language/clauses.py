@@ -172,9 +172,14 @@ def tense_at(parsed: Parsed, index: int) -> Tense:
 
 
 def is_had(parsed: Parsed, index: int) -> bool:
-    """Return whether a "'d" stands for "had": a participle or a form of the past stands behind it."""
+    """Return whether a "'d" stands for "had": it has an object, "I'd a dog", or a participle or a form of the past
+    stands behind it."""
     if parsed.tokens[index].lower != "'d":
         return False
+    if parsed.tokens[index].tag == "VBD" and any(
+        parsed.tokens[child].dep == "dobj" for child in parsed.children(index)
+    ):
+        return True
     behind = (token for token in parsed.tokens[index + 1 : index + 5] if token.tag not in BETWEEN)
     return (after := next(behind, None)) is not None and after.tag in ("VBN", "VBD")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from policies.language.clauses import (
@@ -174,9 +174,10 @@ def _is_empty(parsed: Parsed, index: int) -> bool:
     if parsed.tokens[head].lower not in _SAY_NOTHING:
         return False
     weather = parsed.tokens[head].lower in ("raining", "snowing", "rained", "snowed", "rains", "snows")
+    since = any(t.lower == "since" and t.dep in ("mark", "prep") for t in parsed.tokens[index:])
     adjective = next((c for c in parsed.children(head) if parsed.tokens[c].dep in ("acomp", "attr")), None)
     deeper = {parsed.tokens[c].dep for c in parsed.children(adjective)} if adjective is not None else set()
-    return weather or bool({"xcomp", "ccomp", "csubj"} & (below | deeper))
+    return weather or (since and "attr" in below) or bool({"xcomp", "ccomp", "csubj"} & (below | deeper))
 
 
 def _stands_for_clause(parsed: Parsed, index: int) -> bool:
@@ -206,9 +207,9 @@ def _is_anybody(parsed: Parsed, index: int) -> bool:
     return is_told and tense_at(parsed, verb) in (Tense.PAST, Tense.PERFECT)
 
 
-def standing_clause(parsed: Parsed) -> Parsed | None:
-    """Return the clause of a sentence that the speaker tells of themself and that is understood without what was said
-    before, though another clause is not: "It was hard, but I moved to Leeds"; None where there is none."""
+def standing_clauses(parsed: Parsed) -> Iterator[Parsed]:
+    """Yield the clauses of a sentence that the speaker tells of themself and that are understood without what was said
+    before, though another clause is not: "It was hard, but I moved to Leeds"."""
     tops = main_clauses(parsed)
     for number, clause in enumerate(tops):
         if not (clause.owns_subject and clause.mood is Mood.TELLING and is_of_speaker(parsed, clause.subject)):
@@ -219,10 +220,10 @@ def standing_clause(parsed: Parsed) -> Parsed | None:
         while span and parsed.tokens[span[-1]].lower in _JOINTS:
             span.pop()
         whole = parsed.slice(begin, max(span, default=begin) + 1)
-        breaks_off = whole.tokens[-1].lower in _BEFORE_A_THING
+        end = whole.tokens[-2:] if whole.tokens[-1].tag.startswith("JJ") else whole.tokens[-1:]
+        breaks_off = end[0].lower in _BEFORE_A_THING
         if len(span) == len(whole.tokens) and not breaks_off and pointer_of(whole) is None:
-            return whole
-    return None
+            yield whole
 
 
 def is_of_several(parsed: Parsed) -> bool:

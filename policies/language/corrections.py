@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date, timedelta
 from difflib import SequenceMatcher
 from typing import Final
 
 from policies.language import lexicon
 from policies.language.clauses import main_clauses
+from policies.language.date_mentions import month_number
 from policies.language.parse import Parsed
 from policies.language.sentences import words
-from policies.language.spans import MONTHS
+from policies.language.spans import MONTHS, written_day
 from policies.language.wording import read
 
 _LONGEST: Final = 14
@@ -23,8 +25,11 @@ _TOKEN: Final = re.compile(r"[^\W_](?:[^\s,;!?()\[\]\"“”*]*[^\W_])?%?|[$€�
 _SIGNS: Final = "$€£"
 _STARRED: Final = re.compile(r"\*\s?\w|\w\*(?!\w)")
 """ "*255", "181* typo"."""
-_DATE: Final = re.compile(rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.title() for month in MONTHS)}) \d{{4}}\b")
+_DATE: Final = re.compile(
+    rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.title() for month in MONTHS)}) (?P<year>\d{{4}})\b"
+)
 """A resolved date, as summaries have it: "26 September 2026"."""
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
 """A resolved day that stands beside the words: "on Friday [9 October 2026]"."""
 _NAMED_DAY: Final = re.compile(rf"\w+ \[{_DATE.pattern[2:]}\]")
@@ -106,14 +111,35 @@ def corrected(summary: str, words_said: str) -> str | None:
     if "not" in lowered:
         at = lowered.index("not")
         wrong, right = values[at + 1 : at + 2], (values[:at] or values[at + 2 :])
-        if wrong and right and (spans := _places(summary, wrong[0])):
-            return _put(summary, spans[-1], " ".join(right))
+        if wrong and right:
+            return _in_place_of(wrong[0], " ".join(right), summary)
         values = right
     if len(dates) == 1 and not any(_ORDINAL.match(value) for value in values):
         return _only(summary, list(_DATE.finditer(summary)), dates.pop())
     numbers = [value for value in values if value[0].isdigit() or value[0] in _SIGNS]
     chosen = numbers if len(numbers) == 1 else values
     return _with_value(summary, chosen[0]) if len(chosen) == 1 else _with_phrase(summary, values)
+
+
+def _in_place_of(wrong: str, right: str, summary: str) -> str | None:
+    """Return what was told with the value that is right in the place of the one that is wrong; of weekdays the day of
+    the same week where the wrong one was told as a date."""
+    days = [day.lower() for day in _DAYS]
+    if wrong.lower() in days and right.lower() in days:
+        shift = days.index(right.lower()) - days.index(wrong.lower())
+        dates = [
+            (match, date(int(match["year"]), month_number(match["month"]), int(match["day"])))
+            for match in _DATE.finditer(summary)
+        ]
+        told = [(match, day) for match, day in dates if day.weekday() == days.index(wrong.lower())]
+        if len(told) == 1:
+            [(match, day)] = told
+            moved = written_day(day + timedelta(days=shift))
+            summary = f"{summary[: match.start()]}{moved}{summary[match.end() :]}"
+            spans = _places(summary, wrong)
+            return _put(summary, spans[-1], right) if spans else summary
+    spans = _places(summary, wrong)
+    return _put(summary, spans[-1], right) if spans else None
 
 
 def _with_phrase(summary: str, phrase: Sequence[str]) -> str | None:

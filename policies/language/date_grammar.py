@@ -122,9 +122,10 @@ FORMS: Final = (
     ),
     _form(
         "holiday",
-        rf"(?P<holiday>{HOLIDAY})\b",
+        rf"(?P<holiday>{HOLIDAY})\b(?:,? (?:(?:of |in )?{_Y}|{_THAT_YEAR}))?",
         "Valentine's Day",
         "new years eve",
+        "Boxing Day 2019",
     ),
     _form(
         "beyond",

@@ -42,7 +42,10 @@ def _chosen(back: date, ahead: date, mention: DateMention) -> date:
 
 
 def _yearly(month: int, day: int, mention: DateMention) -> date | None:
-    """Return the day of the year that is meant: the one behind or the one ahead; None where no year near has it."""
+    """Return the day of the year that is named, else of the one that is meant: the one behind or the one ahead; None
+    where no year near has it."""
+    if mention["y"] or mention["that"]:
+        return date(int(mention["y"] or mention.today.year + _THAT_YEAR[mention["that"]]), month, day)
     days = []
     for year in range(mention.today.year - 4, mention.today.year + 5):
         try:
@@ -79,12 +82,7 @@ def _day_of_month_named(mention: DateMention) -> Span | None:
     """Read "June 5", "the 5th of June", "7th to 11th November": the first day, written with the last."""
     if _YEARLY.search(mention.text) and not (mention["y"] or mention["that"]):
         return None
-    day = _day_number(mention)
-    if mention["y"] or mention["that"]:
-        year = int(mention["y"] or mention.today.year + _THAT_YEAR[mention["that"]])
-        meant: date | None = date(year, month_number(mention["m"]), day)
-    else:
-        meant = _yearly(month_number(mention["m"]), day, mention)
+    meant = _yearly(month_number(mention["m"]), _day_number(mention), mention)
     return _to_the_last(meant, mention) if meant else None
 
 

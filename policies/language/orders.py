@@ -41,6 +41,8 @@ _SURER_ALONE: Final = 0.85
 """More for what tasks and plain statements look like."""
 _TELLS: Final = 0.5
 """How likely a sentence is worth a memory from which it tells something."""
+_CLAIMS: Final = 0.2
+"""The same of one that claims something: "my salary is 52k, don't store that", not "I take that back"."""
 _ALONE: Final = {"remember": _SURER_ALONE, "style": _SURER_ALONE}
 _SURELY: Final = 0.9
 """From there on an order is believed though it reads as if it told something of the user, or as if it may be a task."""
@@ -153,7 +155,10 @@ def _is_of_what_was_said(order: Order, text: str, before: str, language: str) ->
     if not _SAID_BEFORE.search(text[order.start : order.end]):
         return False
     rest = f"{text[: order.start]} {text[order.end :]}".strip(" .,!?;:")
-    return not rest or judge(rest, None, before, language).worth < _TELLS
+    if not rest:
+        return True
+    told = judge(rest, None, before, language)
+    return told.worth < (_TELLS if told.whose == "none" else _CLAIMS)
 
 
 def _is_foreign(judgement: Judgement) -> bool:
@@ -359,9 +364,10 @@ def _made(intent: str, match: re.Match[str], begin: int, offset: int, text: str,
     points_back = names_nothing or is_this or is_whom
     of_conversation = intent in ("stop", "resume") and bool(forms.conversation.search(match.group()))
     points_back = points_back or of_conversation
-    if intent == "stop" and not everything:
-        # What names no topic means what is being said.
-        points_back = points_back or not forms.about.search(text[start : start + first + object_text.find(bare)])
+    names_a_topic = forms.about.search(text[start : start + first + object_text.find(bare)])
+    if intent == "stop" and not (everything or points_back or names_a_topic):
+        # It means what is being said: "don't store that I'm bald".
+        points_back, end = True, start + first
     if points_back or everything:
         scope = "thing" if points_back else "all"
         return Order(intent, "", points_back, scope, False, start, end, of_conversation=of_conversation)

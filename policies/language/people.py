@@ -27,7 +27,8 @@ _ANYONE: Final = words(
     "dentist vet coach mentor neighbour neighbor ex baby kid child nanny landlord landlady apprentice tutor student "
     "godfather godmother dog cat puppy kitten horse rabbit hamster parrot bird tortoise inspector"
 )
-KIN: Final = _SHE | _HE | _SEVERAL | _ANYONE
+FAMILY: Final = _SHE | _HE | _SEVERAL
+KIN: Final = FAMILY | _ANYONE
 NAMELIKE: Final = words("mum mom mam mummy mommy dad daddy grandma grandpa granny grandad nan nana gran")
 """Relatives who are named as if there were one of each."""
 _OTHER_KIN: Final = words("ex former late future step half great god foster")

@@ -87,8 +87,14 @@ def remainder_of(
 
 def left_alone(old: Memory, by: Memory, summary: str, now: datetime, policy_version: str) -> Memory:
     """Return what is left of a memory of which the rest is over: a memory of its own, which tells `summary`."""
-    facts = tuple(fact for fact in old.facts if fact.object in summary)
+    facts = tuple(fact for fact in old.facts if all(_is_named(one, summary) for one in (fact.entity, fact.object)))
     return _alone(old, by, facts, summary[:MAX_SUMMARY_CHARS], now, policy_version)
+
+
+def _is_named(entity: str, summary: str) -> bool:
+    """Return whether a summary, which is of the user, names what a fact calls so: "user's sister" by "sister"."""
+    called = _OF_USER.sub("", entity).removeprefix("'s ").strip()
+    return called.casefold() in summary.casefold()
 
 
 def _said(summary: str, name: str | None) -> frozenset[str]:

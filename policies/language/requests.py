@@ -18,6 +18,8 @@ _REQUESTS: Final = re.compile(
     re.IGNORECASE,
 )
 """How a request to the assistant begins: "could you", "tell me"."""
+_PLEASE: Final = re.compile(r"\b(?:please|pls|plz)(?=[.! ]*\Z|,)", re.IGNORECASE)
+"""The end of a request that has no verb: "a limerick about my cat, please", "weekly meal plan please, ..."."""
 _ASKED: Final = (
     r"(?:(?:what|how|why)(?:'s| (?:do|does|did|is|are|can|could|should|would|will)\b)|"
     r"(?:where|when|who|which(?: \w+)?) (?:do|does|did|can|could|should|would|will) (?:i|we|you|one|they|he|she|it)\b|"
@@ -41,8 +43,8 @@ _ASKS_BEHIND: Final = re.compile(
 
 
 def is_request(sentence: str) -> bool:
-    """Return whether a sentence asks something, or begins like a task for the assistant."""
-    return sentence.endswith("?") or _REQUESTS.match(sentence) is not None
+    """Return whether a sentence asks something, or sounds like a task for the assistant."""
+    return sentence.endswith("?") or bool(_REQUESTS.match(sentence) or _PLEASE.search(sentence))
 
 
 def told_apart(sentence: Sentence, *, asks: bool) -> Iterator[tuple[Sentence, bool]]:

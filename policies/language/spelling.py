@@ -30,6 +30,8 @@ _AMBIGUOUS: Final = {
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 """A word: "dont"."""
 _UNSAID: Final = frozenset({"um", "umm", "uh", "uhh", "uhm", "erm", "er"})
+_FEWEST_SHOUTED: Final = 4
+"""Words of more than a letter; fewer are often abbreviations: "MRI AND CT"."""
 _DRAWN_OUT = re.compile(r"([a-z])\1{2,}")
 """A letter that is drawn out: "sooo"."""
 
@@ -49,7 +51,10 @@ class Spelt:
 
 
 def spelt(text: str) -> Spelt:
-    """Return the text with the spellings of chat put right ("im" -> "I'm"); no word is touched inside."""
+    """Return the text with the spellings of chat put right ("im" -> "I'm"), and in small letters where it is shouted;
+    no word is touched inside."""
+    if _is_shouted(text):
+        text = text.lower()
     pieces: list[str] = []
     edges = [(0, 0)]
     at = made = 0
@@ -69,6 +74,12 @@ def spelt(text: str) -> Spelt:
             at += 1
         edges.append((made, at))
     return Spelt("".join((*pieces, text[at:])), tuple(edges))
+
+
+def _is_shouted(text: str) -> bool:
+    """Return whether all of a sentence is in capital letters: "I LIVE IN LEEDS"."""
+    long_ones = [word for word in _WORD.findall(text) if len(word) > 1]
+    return len(long_ones) >= _FEWEST_SHOUTED and text.isupper() and len(text.lower()) == len(text)
 
 
 def mended(text: str) -> str:

@@ -242,3 +242,26 @@ def test_nothing_of_an_everyday_topic_that_is_blocked_is_kept_in_any_byte_though
     assert ["Biscuit" in memory.summary for memory in alone.known(subject(anna))] == [True]
     assert "Kestrel" not in alone.everywhere(subject(anna))
     assert [name for name, held in alone.files().items() if b"Kestrel" in held] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "topic"),
+    [
+        ("I lost the baby last week. Please never bring it up.", "lost baby"),
+        ("I don't talk to my father any more. Please don't mention him.", "father"),
+        ("We're getting divorced, please don't bring that up", "divorced"),
+    ],
+)
+def test_what_was_just_said_is_not_mentioned_where_somebody_asks_for_that(
+    worker: Worker, anna: str, said: str, topic: str
+) -> None:
+    worker.hear(anna, said)
+    assert worker.context.catalog.preferences.of(subject(anna)).unmentioned_topics == (topic,)
+    assert len(worker.known(subject(anna))) == 1
+
+
+def test_what_is_not_to_be_stored_is_not_and_nothing_else_is_touched(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "My son Leo is five.")
+    worker.hear(anna, "my salary is 52k, don't store that please", first=1)
+    assert "Leo" in only(worker.known(subject(anna), *EVERYTHING)).summary
+    assert "52k" not in worker.everywhere(subject(anna))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from policies.admission import is_own_news
 from policies.language.annotation import offsets_of
 from policies.language.clauses import Mood, main_clauses
-from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clause
+from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clauses
 from policies.language.corrections import announces, is_correction
 from policies.language.languages import ENGLISH, OTHER
 from policies.language.orders import Order, orders_of
@@ -40,7 +41,9 @@ _KEEPING: Final = frozenset({"remember", "pin", "private"})
 _NAMING: Final = frozenset({"remember", "pin", "unpin", "private"})
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
 """An order to remember that is one to do something: "remember to"."""
-_NAME_END: Final = re.compile(r"[,.;:!?(]| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE)
+_NAME_END: Final = re.compile(
+    r"[,;:!?(]|\.(?=\s+(?-i:[a-z])|\Z)| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE
+)
 """Where a name ends that one wants to be called by: "Sam, please"."""
 _LONGEST_NAME: Final = 4
 """Words."""
@@ -142,7 +145,7 @@ def _take(
     elif last is not None:
         last.utterances.append(utterance)
     elif is_worth_keeping(utterance) and (supported := _supported(utterance, before)):
-        statements.append(supported)
+        statements += supported
     elif speaks_of_self(part) and judged(utterance).worth >= _SURELY_TELLS:
         statements.append(Statement([utterance], quote=True))
     else:
@@ -177,17 +180,19 @@ def _named_in_passing(utterance: Utterance, part: Parsed) -> list[Statement]:
     ]
 
 
-def _supported(utterance: Utterance, before: Utterance | None) -> Statement | None:
-    """Return a sentence that leans on what was said before it, with that; a clause of it that leans on nothing where
-    nothing holds it, None if there is none."""
-    if before is not None and before.part is not None and not before.orders and tells_something(before):
-        return Statement([before, utterance])
+def _supported(utterance: Utterance, before: Utterance | None) -> list[Statement]:
+    """Return a sentence that leans on what was said before it, with that; the clauses of it that lean on nothing where
+    nothing holds it."""
+    # "also new gf?? shes a nurse" names what the rest is of; "weekly meal plan please" does not.
+    is_task = before is not None and before.asks and not before.text.endswith("?")
+    if before is not None and before.part is not None and not (before.orders or is_task) and tells_something(before):
+        return [Statement([before, utterance])]
     asked_for = utterance.asked is not None and utterance.number < _OPENING and not is_offer(utterance.asked)
     if asked_for and tells_something(utterance):
-        return Statement([utterance], asked=utterance.asked)
-    clause = standing_clause(utterance.part) if utterance.part is not None else None
-    clause_alone = with_part(utterance, clause) if clause is not None else None
-    return Statement([clause_alone]) if clause_alone is not None and is_worth_keeping(clause_alone) else None
+        return [Statement([utterance], asked=utterance.asked)]
+    clauses = standing_clauses(utterance.part) if utterance.part is not None else ()
+    alone = [with_part(utterance, clause) for clause in clauses]
+    return [Statement([clause]) for clause in alone if is_worth_keeping(clause)]
 
 
 def _joined(
@@ -261,7 +266,7 @@ def _obey(
         if remainder is not None:
             kept = len(statements)
             if waiting is None:
-                _take(remainder, statements, people, None)
+                _take(replace(remainder, within_request=not is_kept), statements, people, None)
             else:
                 statements.append(_marked(Statement([remainder]), waiting))
             waiting, before = None, remainder if len(statements) == kept else None

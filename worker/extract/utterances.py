@@ -18,10 +18,12 @@ from policies.language.annotation import Note, notes_of, offsets_of
 from policies.language.antecedents import antecedents
 from policies.language.capacity import capacity_end, capacity_told, is_capacity
 from policies.language.clauses import Mood, Tense, main_clauses
+from policies.language.coreference import is_elliptical
 from policies.language.discourse_markers import discourse_margins
 from policies.language.dropped_subject import states_own
 from policies.language.jokes import is_kidding, is_laughed_at
 from policies.language.languages import ENGLISH, language_of
+from policies.language.make_believe import make_believe_places
 from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.reported_speech import announces_words, drafted_places, reported_places
@@ -47,34 +49,6 @@ _SHARED: Final = re.compile(
     re.IGNORECASE,
 )
 """The mark of what somebody shares, as chats write it: "[shares a photo of her dog]"."""
-_UNDONE: Final = (
-    r"(?!(?:let['’]?s )?(?:just )?(?:pretend|act as if|act like|imagine) (?:that )?(?:nothing (?:\w+ )?happened|"
-    r"(?:(?:none|all) of )?(?:this|that|it)(?: (?:conversation|chat|talk|exchange|question|argument))? "
-    r"(?:(?:never|didn['’]?t|did not) happen(?:ed)?|happened)|"
-    r"(?:i|we|you) (?:never|didn['’]?t|did not|haven['’]?t) (?:said|say|ask(?:ed)?|told|tell|saw|see|heard|hear|read|"
-    r"sent|send|wrote|write|mention(?:ed)?|notice(?:d)?))\b)"
-)
-"""Words that are no make-believe, but let something rest: "let's pretend nothing happened"."""
-_TELLS_OF_PRETENDING: Final = (
-    "".join(
-        rf"(?<!\b{before} )"
-        for before in ("i have to", "we have to", "had to", "used to", "likes to", "loves to", "always", "never", "not")
-    )
-    + "(?<!n['’]t )"
-)
-"""Words before a pretending that somebody only tells of: "I had to pretend to like it"."""
-_MADE_UP: Final = re.compile(
-    r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
-    rf"\b{_UNDONE}(?:role-?play|"
-    r"let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
-    rf"let['’]s pretend|{_TELLS_OF_PRETENDING}pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
-    r"suppose (?:i|my|that|you|we)|(?<!no longer )(?<!not )hypothetical(?:ly)?|once upon a time|"
-    r"you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?(?:pirate|character|wizard|detective|therapist|coach|interviewer|"
-    r"teacher|chef|expert|poet|king|queen|robot|narrator|dm|dungeon))\b",
-    re.IGNORECASE,
-)
-"""Where make-believe begins: "let's pretend". Nothing after it in the message is told of anybody."""
-
 _IS_JOINT: Final = frozenset({",", ";", ":", "-", "–", "—", "and", "but", "so", "please", "pls", "."}).__contains__
 _LEAVES_WORDS: Final = frozenset({"remember", "remind", "pin", "private", "style", "never_mention"})
 _LEAVES_NOTHING: Final = frozenset({"stop", "resume", "unpin"})
@@ -85,6 +59,11 @@ _OWN_DEEDS: Final = words("start finish leave move fly join begin graduate retir
 _SELF: Final = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.IGNORECASE)
 """Who speaks of themself: "I", "my"."""
 _SHOWN: Final = frozenset({"it", "this", "that", "them", "these"})
+_PERSONAL: Final = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours|you|your|yours)\b", re.IGNORECASE)
+"""Words that mean whoever speaks or is spoken to, "my". Without one, what somebody wrote is passed on as what is so:
+"the landlord texted, the rent's going up"."""
+_NOT: Final = frozenset({"no", "not", "never", "only", "nothing"})
+_POLITE: Final = frozenset({"please", "pls", "plz"})
 _MARKS: Final = "\"'“„«‘"
 """How quotation marks open."""
 _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
@@ -153,12 +132,15 @@ class Utterance:
         if self.parsed is None:
             return False
         part = self.part or self.parsed
-        if states_own(part):
+        if states_own(part) or is_elliptical(part):
             return False
         tops = main_clauses(part)
-        if tops and tops[0].mood is Mood.ORDER and _is_own_plan(part, tops[0].head):
+        if not tops:
+            says_what_not = self.parsed.tokens[0].lower in _NOT  # "no pork for me please"
+            return not says_what_not and any(token.lower in _POLITE for token in self.parsed.tokens)
+        if tops[0].mood is Mood.ORDER and _is_own_plan(part, tops[0].head):
             return all(note.when is None for note in self.notes)
-        return bool(tops) and tops[0].mood in (Mood.ASKING, Mood.ORDER, Mood.SUPPOSING)
+        return tops[0].mood in (Mood.ASKING, Mood.ORDER, Mood.SUPPOSING)
 
 
 @dataclass
@@ -253,12 +235,10 @@ def _glued(sentences: Iterable[Sentence], content: str, language: str) -> Iterat
 def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
     content = heard.content
     unquoted, quotes = without_quotes(prose_of(content))
-    made_up = next(
-        (match for match in _MADE_UP.finditer(unquoted) if not _is_ordered(match.start(), heard.orders)), None
-    )
-    if made_up is not None:
-        unquoted = unquoted[: made_up.start()]
-    reported = [to_quote_end(span, quotes, content) for span in reported_places(unquoted)]
+    made_up = next((start for start in make_believe_places(unquoted) if not _is_ordered(start, heard.orders)), None)
+    unquoted = unquoted[:made_up]
+    personal = (span for span in reported_places(unquoted) if _PERSONAL.search(unquoted, *span))
+    reported = [to_quote_end(span, quotes, content) for span in personal]
     drafted = list(drafted_places(unquoted))
     for number, sentence in enumerate(_glued(split_sentences(unquoted), unquoted, heard.language)):
         end = sentence.start + len(sentence.text)

@@ -220,7 +220,7 @@ def test_what_others_did_to_the_user_and_the_days_of_others_are_kept(extractor: 
 
 def test_they_are_those_who_were_named_just_before(extractor: Extractor) -> None:
     kept = _summaries(extractor, "What do I give my grandparents? They're both fond of opera and my aunt hates it.")
-    assert kept == ["Maya's grandparents are both fond of opera and Maya's aunt hates it."]
+    assert kept == ["Maya's grandparents are both fond of opera.", "Maya's aunt hates it."]
 
 
 def _values(facts: Sequence[Fact]) -> list[tuple[str, str | None, str]]:
@@ -293,3 +293,21 @@ def test_health_in_three_words_is_kept(extractor: Extractor, said: str) -> None:
 def test_a_name_of_a_thing_is_nobodys(extractor: Extractor) -> None:
     facts = _kept(extractor, "I go to the office in Umeda by Hankyu train every day.")[0].facts
     assert not any(fact.attribute == "preferred_name" for fact in facts)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I LIVE IN LEEDS WITH MY TWO KIDS", ["Maya lives in leeds with their two kids."]),
+        ("From now on call me Dr. Berg", ["Maya wants to be called Dr. Berg."]),
+        ("a poem for my wife's 50th birthday please", []),
+        ("I'd a dog called Rex as a child", ["Maya had a dog called Rex as a child."]),
+        ("My last drink was New Year's Day 2019.", ["Maya's last drink was New Year's Day 2019."]),
+        (
+            "it was a nightmare but I moved to Leeds in May and I got a job at the hospital",
+            ["Maya moved to Leeds in May 2026.", "Maya got a job at the hospital."],
+        ),
+    ],
+)
+def test_what_is_shouted_asked_politely_or_told_in_one_breath(extractor: Extractor, said: str, kept: list[str]) -> None:
+    assert _summaries(extractor, said) == kept

@@ -33,6 +33,16 @@ from policies.language.corrections import announces, corrected, is_correction, i
             "sorry, I meant wednesday [25 February 2026]",
             "Bo sees the dentist on 25 February 2026.",
         ),
+        (
+            'Bo: "I fly on Tuesday [1 December 2026] at 6."',
+            "sorry, I meant Wednesday, not Tuesday",
+            'Bo: "I fly on Wednesday [2 December 2026] at 6."',
+        ),
+        (
+            "Bo's exam is moved from 1 December 2026 to 3 December 2026.",
+            "I meant Friday [27 November 2026], not Thursday [26 November 2026]",
+            "Bo's exam is moved from 1 December 2026 to 4 December 2026.",
+        ),
     ],
 )
 def test_a_correction_puts_the_right_value_in_the_place_of_the_wrong_one(told: str, said: str, right: str) -> None:
@@ -45,6 +55,8 @@ def test_a_correction_puts_the_right_value_in_the_place_of_the_wrong_one(told: s
     ("told", "said"),
     [
         ("Eve meets Dan on Tuesday and Kim on Friday.", "*thursday"),
+        ("Bo works three days a week.", "sorry, I meant Friday, not Thursday"),
+        ("Bo has 3 kids.", "I meant 30, not 20"),
         ("Bo likes tea.", "no worries"),
         ("Bo likes tea.", "sorry about that"),
         ("Bo is 31.", "not yet"),

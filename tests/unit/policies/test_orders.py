@@ -186,3 +186,24 @@ def test_a_hostile_text_is_read_in_time_in_proportion(piece: str) -> None:
 @pytest.mark.parametrize("said", ["Remember that --- please", "Remember this: --", "Forget that --- please"])
 def test_an_order_about_signs_alone_is_about_what_was_just_said(said: str) -> None:
     assert all(not order.object_text and order.reaches_back for order in orders_of(said))
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("my salary is 52k, don't store that please", "stop"),
+        ("don't store that I am bald", "stop"),
+        ("Hm, don't save that", "forget"),
+    ],
+)
+def test_what_is_not_to_be_kept_is_what_its_message_tells_or_else_what_was_said_before(text: str, intent: str) -> None:
+    assert [(order.intent, order.reaches_back) for order in orders_of(text)] == [(intent, True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I lost the baby. Please never bring it up.", "My dad died, don't talk about it again", "don't mention him"],
+)
+def test_a_pronoun_that_is_not_to_be_mentioned_reaches_back(text: str) -> None:
+    [order] = orders_of(text)
+    assert (order.intent, order.reaches_back, order.object_text) == ("never_mention", True, "")

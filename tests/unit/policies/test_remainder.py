@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.dedup import Neighbour, decide
-from policies.language.remainder import remainder_of
+from policies.language.remainder import left_alone, remainder_of
 from policies.merge import merge, supersede
 from policies.unconsolidation import without
 from schema import Candidate, DecisionAction, Entity, Fact, Memory, Status
@@ -190,3 +190,15 @@ def test_what_is_told_beside_a_day_that_moved_stays_known_of_the_new_day() -> No
     [rest] = remainder_of(meeting, moved, (), "Ana", LATER, "p")
     assert (rest.summary, rest.occurred_at) == ("Ana meets the architect Ines in Porto.", LATER)
     assert _left(meeting, memory("The meeting was moved to 11 May 2026 and is with Ben.", turn_id="t2")) == []
+
+
+def test_a_fact_goes_with_the_words_that_bore_it_out() -> None:
+    old = memory(
+        "The user works as a cook and lives with their boyfriend Max.",
+        facts=(
+            Fact(entity="user", verb="works as", object="cook", attribute="job_title"),
+            Fact(entity="Max", verb="lives with", object="user"),
+        ),
+    )
+    left = left_alone(old, MOVED, "The user works as a cook.", LATER, "p")
+    assert [fact.object for fact in left.facts] == ["cook"]

@@ -1,0 +1,40 @@
+"""Where make-believe begins: nothing after it in a message is told of anybody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_UNDONE: Final = (
+    r"(?!(?:let['’]?s )?(?:just )?(?:pretend|act as if|act like|imagine) (?:that )?(?:nothing (?:\w+ )?happened|"
+    r"(?:(?:none|all) of )?(?:this|that|it)(?: (?:conversation|chat|talk|exchange|question|argument))? "
+    r"(?:(?:never|didn['’]?t|did not) happen(?:ed)?|happened)|"
+    r"(?:i|we|you) (?:never|didn['’]?t|did not|haven['’]?t) (?:said|say|ask(?:ed)?|told|tell|saw|see|heard|hear|read|"
+    r"sent|send|wrote|write|mention(?:ed)?|notice(?:d)?))\b)"
+)
+"""Words that are no make-believe, but let something rest: "let's pretend nothing happened"."""
+_TELLS_OF_PRETENDING: Final = (
+    "".join(
+        rf"(?<!\b{before} )"
+        for before in ("i have to", "we have to", "had to", "used to", "likes to", "loves to", "always", "never", "not")
+    )
+    + "(?<!n['’]t )"
+)
+"""Words before a pretending that somebody only tells of: "I had to pretend to like it"."""
+_MADE_UP: Final = re.compile(
+    r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
+    rf"\b{_UNDONE}(?:role-?play|"
+    r"let'?s play (?:a |that |where |like )(?:[^.?!\n]{0,40}\b(?:where|in which|that) )?(?:i|we|you)\b|"
+    rf"let['’]s pretend|{_TELLS_OF_PRETENDING}pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
+    r"suppose (?:i|my|that|you|we)|(?<!no longer )(?<!not )hypothetical(?:ly)?|once upon a time|"
+    r"you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?(?:pirate|character|wizard|detective|therapist|coach|interviewer|"
+    r"teacher|chef|expert|poet|king|queen|robot|narrator|dm|dungeon))\b",
+    re.IGNORECASE,
+)
+"""Words that open make-believe: "let's pretend", "you are now a pirate"."""
+
+
+def make_believe_places(text: str) -> Iterator[int]:
+    """Yield where in a text make-believe begins (characters)."""
+    yield from (match.start() for match in _MADE_UP.finditer(text))
