@@ -7,8 +7,10 @@
 
 It learns all that is labelled in `benchmarks/data/utterances` at once; of intents alone from whole messages: those
 that ask for something to be forgotten (`benchmarks/data/forgotten`), and those that ask for nothing, news of
-`benchmarks/data/known` and talk of `benchmarks/data/talk`; and of worth from the sentences of that talk. Of those from
-whom it never learns, author tc of the talk and the authors of `utterances/held_out`, it says how right it is.
+`benchmarks/data/known` and talk of `benchmarks/data/talk`; of worth from the sentences of that talk, each after the one
+before it, and from what was told in few words (`data/plain`); and of planted orders from the claims and cases of
+`benchmarks.fit_planted_head`. Of those from whom it never learns, author tc of the talk and the authors of
+`utterances/held_out`, it says how right it is.
 `benchmarks/lora.py` says what is changed of MiniLM.
 """
 
@@ -113,7 +115,8 @@ def _sentences() -> Iterator[Row]:
     """Yield the sentences of talk, each with the one before it, and their worth. Nothing in them is planted."""
     for author, row in _rows("talk"):
         said = row.get("said", ())
-        for before, text, worth in zip(("", *said), said, row.get("worth", ()), strict=False):
+        before_each = ("", *said)[: len(said)]
+        for before, text, worth in zip(before_each, said, row.get("worth", ()), strict=True):
             yield Row(author, text, before, "en", {"worth": str(worth), _PLANTED: "0"})
 
 
