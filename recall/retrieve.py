@@ -311,7 +311,7 @@ def _evidence(question: _Question, proposed: _Proposed, asked: Sequence[Audience
             if hit.memory_id in covered
         }
     unknown = question.words.unknown(names_in(question.text))
-    nameless = question.words.opening in ("", _NAMELESS)
+    nameless = question.words.opening == _NAMELESS
     return evidence(named_near, covered, unknown, stores.policy, nameless=nameless)
 
 

@@ -29,7 +29,6 @@ _DATE: Final = re.compile(
     rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.title() for month in MONTHS)}) (?P<year>\d{{4}})\b"
 )
 """A resolved date, as summaries have it: "26 September 2026"."""
-_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
 """A resolved day that stands beside the words: "on Friday [9 October 2026]"."""
 _NAMED_DAY: Final = re.compile(rf"\w+ \[{_DATE.pattern[2:]}\]")
@@ -124,7 +123,7 @@ def corrected(summary: str, words_said: str) -> str | None:
 def _in_place_of(wrong: str, right: str, summary: str) -> str | None:
     """Return what was told with the value that is right in the place of the one that is wrong; of weekdays the day of
     the same week where the wrong one was told as a date."""
-    days = [day.lower() for day in _DAYS]
+    days = lexicon.RIVALS["weekday"].split()
     if wrong.lower() in days and right.lower() in days:
         shift = days.index(right.lower()) - days.index(wrong.lower())
         dates = [
