@@ -112,8 +112,7 @@ def approve(
         for approved in done:
             became = f"memory {short(approved.memory.id)}" if approved.memory else "what is known already says it"
             if approved.review.asked_by is Asker.FORGETTING:
-                many = len(chosen or approved.review.links)
-                became = f"{many} {'memory is' if many == 1 else 'memories are'} forgotten"
+                became = "what --only names is forgotten, the rest is told again" if chosen else "it is forgotten"
             console.print(f"approved {short(approved.review.id)}: {became}")
     _end(failed, as_json=as_json)
 

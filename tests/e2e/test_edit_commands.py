@@ -5,11 +5,12 @@ from __future__ import annotations
 import getpass
 import json
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from interfaces.local.broker import embedded_broker
-from schema import Subject
+from schema import Review, Status, Subject
 from schema.settings import Settings
 from stores.catalog import Changes, open_catalog
 from tests.contract.catalogs import a_memory
@@ -44,3 +45,21 @@ def test_what_is_done_to_a_memory_acts_at_once_and_says_who(tmp_path: Path) -> N
     audit = json.loads(home.say("show", id_, "--json").stdout)["audit"]
     assert {line["by"] for line in audit} == {getpass.getuser()}
     assert len(audit) == 7
+
+
+def test_of_what_a_wish_hid_those_alone_go_that_are_named(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    whose = Subject(tenant_id="acme", subject_id="edda")
+    hidden = {"status": Status.ARCHIVED}
+    meant, other = (a_memory(turn_id, whose).model_copy(update=hidden) for turn_id in ("meant", "other"))
+    now = datetime.now(UTC)
+    review = Review.of_forgetting(whose, (meant.id, other.id), "wish", policy_version="p", opened_at=now)
+    with closing(open_catalog(Settings(data_dir=home.data))) as catalog:
+        catalog.commit(Changes(subject=whose, at=now, created=(meant, other), reviews=(review,)))
+    with embedded_broker(home.environment()["AFTERTURN_BROKER_URL"], home.folder / "broker"):
+        assert "1 waits for a person" in home.say("status").stdout
+        said = home.say("reviews", "approve", str(review.id), "--only", str(meant.id))
+        assert (said.returncode, "is told again" in said.stdout) == (0, True), said.stderr
+        assert "waits for a person" not in home.say("status").stdout
+    with closing(open_catalog(Settings(data_dir=home.data))) as catalog:
+        assert [memory.id for memory in catalog.list_memories(whose)] == [other.id]
