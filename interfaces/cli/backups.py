@@ -118,7 +118,7 @@ def restore_backup(
 def _restore(
     folder: Path, manifest: Manifest, settings: Settings, by: str, since: Sequence[ErasureLine], *, quiet: bool
 ) -> Restored:
-    engine = create_catalog_engine(settings.effective_catalog_url)
+    engine = create_catalog_engine(settings.effective_catalog_url, makes_file=False)
     with closing(open_redis(settings)) as redis:
         require_empty_target(manifest, settings, engine, redis)
     restore_catalog(folder, manifest, engine)

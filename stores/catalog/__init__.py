@@ -8,7 +8,7 @@ from stores.catalog.before_batch import BeforeBatch
 from stores.catalog.catalog import Catalog
 from stores.catalog.changes import Access, Changes, DocumentWrite, IndexJob, LedgerEntry, Outcome, Undecided
 from stores.catalog.contractions import require_not_contracted
-from stores.catalog.engine import create_catalog_engine
+from stores.catalog.engine import create_catalog_engine, file_has_tables
 from stores.catalog.index_jobs import Backlog
 from stores.catalog.nights import Claim, ClaimLost, NightRun
 from stores.catalog.reviews import Reviews
@@ -68,13 +68,13 @@ def open_catalog(settings: Settings, *, makes_catalog: bool = True) -> Catalog:
 
 
 def require_catalog(settings: Settings) -> None:
-    """Look whether the embedded catalog of the settings is there, and make nothing.
+    """Look whether the embedded catalog of the settings is there, and make nothing. A file without tables is none.
 
     Raises:
         CatalogUnavailable: it is not; the message names the folder.
     """
     embedded = settings.data_dir.absolute() / "catalog.sqlite3"
-    if settings.catalog_url is None and not embedded.exists():
+    if settings.catalog_url is None and not file_has_tables(embedded):
         raise CatalogUnavailable(
             f"there is no catalog in {embedded.parent}: start a fleet there (`afterturn run`), or set "
             "AFTERTURN_DATA_DIR to the folder of one"

@@ -16,7 +16,7 @@ import stores.catalog.tables as tables
 from schema import AuditAction, Scope
 from schema.backup import CatalogKind, ErasureLine
 from schema.errors import BackupRefused
-from stores.catalog.engine import BUSY_SECONDS
+from stores.catalog.engine import BUSY_SECONDS, file_has_tables, make_file
 from stores.catalog.item_tables import deleted_items
 from stores.postgres import is_postgres
 
@@ -52,7 +52,9 @@ def copy_catalog(engine: Engine, folder: Path) -> Path:
 
 
 def is_there(engine: Engine) -> bool:
-    """Return whether the database has tables of a catalog already."""
+    """Return whether the database has tables of a catalog already. A file that is not there is not made."""
+    if kind_of(engine) is CatalogKind.SQLITE and not file_has_tables(Path(engine.url.database or "")):
+        return False
     return inspect(engine).has_table("alembic_version") or inspect(engine).has_table(tables.memories.name)
 
 
@@ -65,6 +67,7 @@ def put_catalog(source: Path, engine: Engine) -> None:
     if kind_of(engine) is CatalogKind.SQLITE:
         engine.dispose()
         target = Path(engine.url.database or "")
+        make_file(target)
         with (
             closing(sqlite3.connect(source)) as copy,
             closing(sqlite3.connect(target, timeout=BUSY_SECONDS)) as catalog,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import Engine, create_engine, event, make_url
@@ -21,10 +22,10 @@ _SUCH_AS = (
 )
 
 
-def create_catalog_engine(url: str, connections: int = 16) -> Engine:
+def create_catalog_engine(url: str, connections: int = 16, *, makes_file: bool = True) -> Engine:
     """Return an engine for a SQLAlchemy URL, with what each database needs to keep its promises.
 
-    `connections` is how many threads use it at a time.
+    `connections` is how many threads use it at a time. A database file that is not there is made, if `makes_file`.
 
     Raises:
         CatalogUnavailable: the URL is of no database that it runs on, its driver is missing, or the database file or
@@ -40,15 +41,8 @@ def create_catalog_engine(url: str, connections: int = 16) -> Engine:
         raise CatalogUnavailable(f"AFTERTURN_CATALOG_URL begins with {parsed.drivername}://; {_SUCH_AS}")
     if not parsed.database or parsed.database == ":memory:":
         raise CatalogUnavailable("AFTERTURN_CATALOG_URL: an SQLite catalog needs a file; workers share it")
-    path = Path(parsed.database)
-    try:
-        make_private(path.parent)
-        path.touch(mode=0o600)
-    except OSError as error:
-        raise CatalogUnavailable(
-            f"cannot write the catalog at {path}: {error.strerror}. "
-            "Set AFTERTURN_DATA_DIR to a folder that you may write"
-        ) from error
+    if makes_file:
+        make_file(Path(parsed.database))
     engine = create_engine(
         parsed,
         # Parameters hold what people said, and errors end in logs.
@@ -59,6 +53,34 @@ def create_catalog_engine(url: str, connections: int = 16) -> Engine:
     )
     event.listen(engine, "connect", _prepare_sqlite)
     return _translating(engine)
+
+
+def make_file(path: Path) -> None:
+    """Make the file of an SQLite catalog, and its folder, where they are not: only this account reads them.
+
+    Raises:
+        CatalogUnavailable: one of them cannot be written.
+    """
+    try:
+        make_private(path.parent)
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise CatalogUnavailable(
+            f"cannot write the catalog at {path}: {error.strerror}. "
+            "Set AFTERTURN_DATA_DIR to a folder that you may write"
+        ) from error
+
+
+def file_has_tables(path: Path) -> bool:
+    """Return whether the file of an SQLite catalog is there and has tables. Nothing is made."""
+    if not path.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=BUSY_SECONDS, uri=True)) as reader:
+            return reader.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+    except sqlite3.DatabaseError:
+        # Something is there: who opens it says what is wrong with it.
+        return True
 
 
 def _translating(engine: Engine) -> Engine:

@@ -33,7 +33,7 @@ from memory.restore import (
 )
 from schema import Document, Subject
 from schema.backup import Manifest, WaitingMessage, WaitingTurn
-from schema.errors import BackupRefused
+from schema.errors import BackupRefused, BrokerOutage
 from schema.item import Put
 from schema.settings import Settings
 from stores.broker_backup import count_waiting_messages
@@ -51,6 +51,7 @@ from stores.queue import (
     send_turn,
 )
 from stores.redis import open_redis
+from tests.conftest import free_port
 from tests.contract.catalogs import ANNA, BERT, NAMESAKE, a_memory, a_turn, changes
 from tests.erasing import erase_memory
 from tests.postgres import PostgresServer, programs
@@ -115,7 +116,7 @@ def back_up(context: MemoryContext, folder: Path, *spooled: WaitingTurn) -> Mani
 def put_back(folder: Path, settings: Settings) -> None:
     """Restore the catalog, as the command does, after it refused what is there."""
     manifest = read_manifest(folder)
-    engine = create_catalog_engine(settings.effective_catalog_url)
+    engine = create_catalog_engine(settings.effective_catalog_url, makes_file=False)
     try:
         with closing(open_redis(settings)) as redis:
             require_empty_target(manifest, settings, engine, redis)
@@ -244,6 +245,17 @@ def test_nothing_is_restored_over_what_is_there(here: MemoryContext, places: Pla
             put_back(tmp_path / "backup", places.there)
     with pytest.raises(BackupRefused, match="not empty"):
         back_up(here, tmp_path / "backup")
+
+
+def test_a_refused_restore_makes_nothing_that_a_later_one_finds(
+    here: MemoryContext, places: Places, tmp_path: Path
+) -> None:
+    back_up(here, tmp_path / "backup")
+    nobody = places.there.model_copy(update={"broker_url": f"redis://127.0.0.1:{free_port()}/0"})
+    with pytest.raises(BrokerOutage):
+        put_back(tmp_path / "backup", nobody)
+    assert not places.there.data_dir.exists()
+    put_back(tmp_path / "backup", places.there)
 
 
 def test_a_damaged_or_unfinished_backup_is_refused_and_nobody_else_reads_one(

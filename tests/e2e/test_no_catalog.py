@@ -83,6 +83,14 @@ def test_a_command_that_begins_nothing_names_the_folder_without_a_catalog_and_ma
     assert not nobody.data.exists()
 
 
+def test_a_catalog_file_without_tables_is_no_catalog(nobody: Home) -> None:
+    nobody.data.mkdir()
+    (nobody.data / "catalog.sqlite3").touch()
+    said = nobody.say("memories", "ada")
+    assert (said.returncode, f"there is no catalog in {nobody.data}" in said.stderr) == (2, True)
+    assert (nobody.data / "catalog.sqlite3").stat().st_size == 0, "a restore finds nothing there"
+
+
 def test_the_status_of_a_folder_without_a_catalog_names_it_and_makes_nothing(nobody: Home) -> None:
     said = nobody.say("status")
     assert f"there is no catalog in {nobody.data}" in said.stdout
