@@ -11,9 +11,11 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool
 
 from interfaces.http.credentials import Admin
-from interfaces.http.service import Opened
+from interfaces.http.idempotency import OnceOnly
+from interfaces.http.service import Opened, Service
 from memory.webhooks import add_endpoint, endpoint_of, resume_endpoint, rotate_secret, send_again
 from recall.cursors import page_of, place_of
+from schema import Principal
 from schema.event import EventName
 from schema.turn import Identifier
 from schema.webhook import Attempt, Delivery, DeliveryStatus, Description, WebhookEndpoint
@@ -50,7 +52,7 @@ class WebhookOut(BaseModel):
 
 
 class NewWebhookOut(WebhookOut):
-    """An endpoint, and the secret that its messages are signed with, shown this once."""
+    """An endpoint, and the secret that its messages are signed with from now on, shown to this request alone."""
 
     secret: str
 
@@ -91,23 +93,28 @@ Endpoint = Annotated[WebhookEndpoint, Depends(_endpoint)]
 
 
 @router.post("", status_code=HTTPStatus.CREATED, summary="Have a URL told of what happens")
-def add(given: WebhookIn, principal: Admin, service: Opened) -> NewWebhookOut:
+def add(given: WebhookIn, principal: Admin, service: Opened, once: OnceOnly) -> NewWebhookOut:
     """Tell a URL of what happens in the tenant from now on, signed as Standard Webhooks says. The secret is shown this
-    once."""
-    try:
-        added = add_endpoint(
-            principal.tenant_id,
-            given.url,
-            service.context.catalog,
-            by=principal.key_id,
-            now=datetime.now(UTC),
-            events=given.events,
-            description=given.description,
-            with_summaries=given.with_summaries,
-        )
-    except ValueError as error:
-        raise RequestValidationError([{"loc": ("body", "url"), "msg": str(error), "type": "value_error"}]) from error
-    return NewWebhookOut(**_shown(added.endpoint), secret=added.secret)
+    once, and to the same request sent again by its `Idempotency-Key`."""
+
+    def adding() -> dict[str, Any]:
+        try:
+            added = add_endpoint(
+                principal.tenant_id,
+                given.url,
+                service.context.catalog,
+                by=principal.key_id,
+                now=datetime.now(UTC),
+                events=given.events,
+                description=given.description,
+                with_summaries=given.with_summaries,
+            )
+        except ValueError as error:
+            wrong = [{"loc": ("body", "url"), "msg": str(error), "type": "value_error"}]
+            raise RequestValidationError(wrong) from error
+        return {"id": added.endpoint.id}
+
+    return _with_secret(once(adding)["id"], principal, service)
 
 
 @router.get("", summary="List the URLs that are told")
@@ -129,11 +136,16 @@ def remove(endpoint: Endpoint, service: Opened) -> None:
 
 
 @router.post("/{webhook_id}/rotate", summary="Sign with a new secret")
-def rotate(given: RotationIn, endpoint: Endpoint, service: Opened) -> NewWebhookOut:
-    """Sign with a new secret, and for a while with the earlier ones too. The new one is shown this once."""
-    overlap = timedelta(hours=given.overlap_hours)
-    rotated = rotate_secret(endpoint, overlap, service.context.catalog, now=datetime.now(UTC))
-    return NewWebhookOut(**_shown(rotated.endpoint), secret=rotated.secret)
+def rotate(given: RotationIn, endpoint: Endpoint, principal: Admin, service: Opened, once: OnceOnly) -> NewWebhookOut:
+    """Sign with a new secret, and for a while with the earlier ones too. The new one is shown this once, and to the
+    same request sent again by its `Idempotency-Key`."""
+
+    def rotating() -> dict[str, Any]:
+        overlap = timedelta(hours=given.overlap_hours)
+        rotated = rotate_secret(endpoint, overlap, service.context.catalog, now=datetime.now(UTC))
+        return {"id": rotated.endpoint.id}
+
+    return _with_secret(once(rotating)["id"], principal, service)
 
 
 @router.post("/{webhook_id}/resume", summary="Send to an endpoint again that ended")
@@ -161,6 +173,13 @@ def deliveries(
 def resend(delivery_id: Identifier, endpoint: Endpoint, service: Opened) -> DeliveryOut:
     """Send a delivery again under its own id, as often as a new one."""
     return _delivery_out(send_again(endpoint, delivery_id, service.context.catalog, now=datetime.now(UTC)))
+
+
+def _with_secret(webhook_id: str, principal: Principal, service: Service) -> NewWebhookOut:
+    """Return an endpoint with its newest secret: a receipt of ids holds none."""
+    catalog = service.context.catalog
+    endpoint = endpoint_of(webhook_id, principal.tenant_id, catalog)
+    return NewWebhookOut(**_shown(endpoint), secret=catalog.webhooks.secrets(webhook_id)[0].secret)
 
 
 def _shown(endpoint: WebhookEndpoint) -> dict[str, Any]:

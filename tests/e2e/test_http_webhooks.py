@@ -30,6 +30,26 @@ def test_a_webhook_is_made_read_rotated_and_dropped_and_its_secret_shown_once(ad
     assert admin.get(one).status_code == 404
 
 
+def test_a_webhook_that_is_asked_for_again_is_one_with_one_secret(admin: httpx.Client) -> None:
+    named = {"Idempotency-Key": "hook-1"}
+    first, again = (admin.post(WEBHOOKS, json=HOOK, headers=named) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json() == again.json()
+    assert len(admin.get(WEBHOOKS).json()) == 1
+    assert admin.post(WEBHOOKS, json={"url": "https://example.com/"}, headers=named).status_code == 422
+    one = f"{WEBHOOKS}/{first.json()['id']}"
+    assert admin.delete(one).status_code == 204
+    assert admin.post(WEBHOOKS, json=HOOK, headers=named).status_code == 404, "it is not made anew"
+
+
+def test_a_secret_that_is_rotated_again_under_one_name_is_rotated_once(admin: httpx.Client) -> None:
+    one = f"{WEBHOOKS}/{admin.post(WEBHOOKS, json=HOOK).json()['id']}"
+    named = {"Idempotency-Key": "rotation-1"}
+    secrets = [admin.post(f"{one}/rotate", json={}, headers=named).json()["secret"] for _ in range(2)]
+    assert secrets[0] == secrets[1]
+    assert admin.post(f"{one}/rotate", json={}).json()["secret"] != secrets[0]
+
+
 def test_what_waits_for_a_webhook_stands_in_its_log(admin: httpx.Client, user: str) -> None:
     one = f"{WEBHOOKS}/{admin.post(WEBHOOKS, json=HOOK).json()['id']}"
     for said in ("Anna plays the violin.", "Anna lives in Lisbon.", "Anna is allergic to peanuts."):
