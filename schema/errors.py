@@ -225,6 +225,16 @@ class NotAllowed(Denied):
         return f"this key may not do that: it lacks the capability '{self.capability}' (`afterturn keys create --help`)"
 
 
+class NotTheSubject(NotAllowed):
+    """All that is known of a subject is asked for by somebody else, who does not administer."""
+
+    def __str__(self) -> str:
+        return (
+            "all that is known of a user is for them and for keys with 'admin': a key with 'act_as' names the user for "
+            "whom it asks, by `?user_id=` (as in `/api/v1/subjects/maya/export?user_id=maya`)"
+        )
+
+
 class NotAPerson(Denied):
     """An agent asks for what only the user, or somebody in their place, decides."""
 
