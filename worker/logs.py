@@ -15,7 +15,10 @@ import traceback
 import structlog
 from structlog.typing import ExcInfo, Processor
 
-_LIBRARIES_THAT_CHATTER = ("celery.app.trace", "celery.worker.strategy", "celery.beat", "kombu", "redbeat", "httpx")
+_LIBRARIES_THAT_CHATTER = (
+    *("celery.app.trace", "celery.worker.strategy", "celery.beat", "kombu", "redbeat", "httpx"),
+    "mcp.server.streamable_http",
+)
 _SHOWS_BODIES = "celery.worker.consumer"
 _SHOW_CONTENT_FROM_DEBUG = ("celery.pool", "botocore", "boto3", "httpcore", "httpx", "urllib3")
 """From "debug" on, the pool logs the arguments of every task and the clients of models their requests."""

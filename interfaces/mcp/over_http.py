@@ -12,14 +12,17 @@ from typing import Final
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import from_json
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from interfaces.http.credentials import principal_behind, subject_of
 from interfaces.http.limits import received_again
-from interfaces.http.problems import Unauthorized
+from interfaces.http.problems import Unauthorized, problem
 from interfaces.http.rates import RateClass
 from interfaces.http.service import Service
 from interfaces.mcp import server
@@ -32,6 +35,13 @@ from schema.turn import Identifier
 
 _ASKED: Final = "afterturn.asked"
 """Where in a request's scope it stands who asks about whom."""
+_NO_MESSAGE: Final = JSONRPCError(
+    jsonrpc="2.0",
+    id=None,
+    error=ErrorData(
+        code=INVALID_REQUEST, message="this is no JSON-RPC 2.0 message: send one with `jsonrpc`, `method` and `id`"
+    ),
+).model_dump_json(by_alias=True, exclude_unset=True)
 _NAMED: Final = TypeAdapter(Identifier)
 
 
@@ -49,6 +59,9 @@ class McpRoute:
             raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "POST"})
         body = await request.body()
         scope[_ASKED] = await asyncio.to_thread(_asked, request, _rate_class_of(body))
+        if (refusal := _refusal_of(request, body)) is not None:
+            await refusal(scope, receive, send)
+            return
         await request.app.state.mcp.handle_request(scope, received_again(body, receive), send)
 
 
@@ -74,6 +87,20 @@ async def serving(app: FastAPI, service: Service) -> AsyncIterator[None]:
     app.state.mcp = manager
     async with manager.run():
         yield
+
+
+def _refusal_of(request: Request, body: bytes) -> Response | None:
+    """Return the answer to what is no message of the protocol: the library's own repeats what was sent. None for what
+    may be one, and for what is no JSON, of which the library says where it ends."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send JSON, with Content-Type: application/json")
+    try:
+        jsonrpc_message_adapter.validate_python(from_json(body), by_name=False)
+    except ValidationError:
+        return Response(_NO_MESSAGE, HTTPStatus.BAD_REQUEST, media_type="application/json")
+    except ValueError:
+        return None
+    return None
 
 
 def _rate_class_of(body: bytes) -> RateClass:

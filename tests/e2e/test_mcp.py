@@ -234,6 +234,24 @@ def test_a_request_has_the_same_keys_as_any_other(service: Served, user: str) ->
     assert httpx.get(url, headers=key).status_code == 405
 
 
+@pytest.mark.parametrize("revision", [None, REVISIONS[0]])
+def test_what_is_no_message_is_refused_without_repeating_it(service: Served, user: str, revision: str | None) -> None:
+    names = {"Accept": "application/json, text/event-stream"} | ({"MCP-Protocol-Version": revision} if revision else {})
+    with service.client(service.key(user=user)) as me:
+        for sent in ({"said": "Anna is afraid of flying."}, ["Anna is afraid of flying."], "Anna is afraid of flying."):
+            refused = me.post("/mcp", json=sent, headers=names)
+            assert (refused.status_code, refused.json()["jsonrpc"]) == (400, "2.0")
+            assert not [word for word in ("afraid", "pydantic", "JSONRPCRequest") if word in refused.text]
+
+
+def test_what_is_not_sent_as_json_is_refused_with_a_problem(service: Served, user: str) -> None:
+    with service.client(service.key(user=user)) as me:
+        for given in ({"content": "{}"}, {"content": "{}", "headers": {"Content-Type": "text/plain"}}):
+            refused = me.post("/mcp", **given)
+            assert (refused.status_code, refused.headers["content-type"]) == (415, "application/problem+json")
+            assert "application/json" in refused.json()["detail"]
+
+
 def test_a_page_that_was_led_here_under_another_name_reads_nothing(broker_url: str, tmp_path: Path) -> None:
     with served(settings_in(tmp_path, broker_url), anonymous=True) as open_to_all:
         url = f"{open_to_all.url}/mcp?user_id=anna"

@@ -108,6 +108,12 @@ def test_other_lines_of_celery_are_whole(lines: Lines) -> None:
     assert line["event"] == "Cannot connect to redis://here"
 
 
+def test_each_message_of_a_protocol_client_is_no_line_of_a_library(lines: Lines) -> None:
+    logging.getLogger("mcp.server.streamable_http").info("Terminating session: None")
+    logging.getLogger("mcp.server.streamable_http_manager").info("StreamableHTTP session manager started")
+    assert [line["event"] for line in lines()] == ["StreamableHTTP session manager started"]
+
+
 def test_the_end_of_a_thread_is_a_line_without_its_message(lines: Lines) -> None:
     thread = threading.Thread(target=fails)
     thread.start()
