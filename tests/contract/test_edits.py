@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -217,6 +218,28 @@ def test_what_is_archived_is_not_told_until_it_is_restored(worker: Worker, memor
     assert found_by(None, whose, "Lisbon", worker) == []
     assert apply_verb(None, whose, memory.id, "restore", worker.context, now=NOW).status is Status.ACTIVE
     assert found_by(None, whose, "Lisbon", worker) == [memory.summary]
+
+
+@pytest.mark.parametrize(
+    ("verbs", "event"),
+    [
+        (["pin"], "memory.updated"),
+        (["pin", "unpin"], "memory.updated"),
+        (["suppress"], "memory.updated"),
+        (["suppress", "unsuppress"], "memory.updated"),
+        (["archive"], "memory.archived"),
+        (["archive", "restore"], "memory.updated"),
+    ],
+)
+def test_what_is_done_by_hand_is_announced_as_the_page_of_events_says(
+    worker: Worker, memory: Memory, verbs: list[Verb], event: str
+) -> None:
+    for verb in verbs:
+        apply_verb(None, memory.subject, memory.id, verb, worker.context, now=NOW)
+    assert worker.event_names(memory.subject)[-1] == event
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text()
+    [row] = [line for line in page.splitlines() if line.startswith(f"| `{event}` |")]
+    assert f"`{verbs[-1]}`" in row
 
 
 def test_what_was_superseded_cannot_be_restored(worker: Worker, memory: Memory) -> None:
