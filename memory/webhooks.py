@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -14,6 +14,7 @@ from schema.event import EventName
 from schema.urls import webhook_url
 from schema.webhook import Delivery, WebhookEndpoint, WebhookSecret
 from stores.catalog import Catalog
+from stores.outgoing import require_destination
 
 _RANDOM_BYTES: Final = 32
 """Within the 24 to 64 bytes of the Standard Webhooks specification."""
@@ -34,20 +35,23 @@ def add_endpoint(
     *,
     by: str,
     now: datetime,
+    networks: Sequence[str],
     events: Iterable[EventName] = (),
     description: str = "",
     with_summaries: bool = False,
 ) -> NewSecret:
-    """Tell a URL of what happens in a tenant from now on: of these events, or of all.
+    """Tell a URL of what happens in a tenant from now on: of these events, or of all. `networks` are those beside the
+    public ones to which something may be sent.
 
     Raises:
         ValueError: nothing can be sent to such a URL.
         pydantic.ValidationError: the tenant or the description cannot be one.
     """
+    require_destination(webhook_url(url), networks)
     endpoint = WebhookEndpoint(
         id=f"we_{secrets.token_hex(8)}",
         tenant_id=tenant_id,
-        url=webhook_url(url),
+        url=url,
         description=description,
         events=tuple(dict.fromkeys(events)),
         with_summaries=with_summaries,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import httpcore
 
@@ -24,6 +25,7 @@ from schema.errors import Transient
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
+_NAMED_BY: Final = "name the network in AFTERTURN_WEBHOOK_NETWORKS, for the service and the workers"
 _RESOLVE_SECONDS: Final = 3.0
 _MOST_ADDRESSES: Final = 8
 """How many addresses of a name are tried: each may take as long as the whole request has left."""
@@ -77,6 +79,24 @@ def is_allowed(address: Address, networks: Iterable[Network]) -> bool:
         return is_allowed(inner, networks)
     is_public = address.is_global and not address.is_multicast
     return is_public and not _is_in(address, _NOT_PUBLIC)
+
+
+def require_destination(url: str, networks: Sequence[str]) -> None:
+    """Check a URL whose host is an address, as it will be when something is sent there. What a name means is known
+    only then.
+
+    Raises:
+        ValueError: nothing would be sent there.
+    """
+    parsed = urlsplit(url)
+    try:
+        address = ip_address(parsed.hostname or "")
+    except ValueError:
+        return
+    if not is_allowed(address, networks_of(networks)):
+        raise ValueError(f"{address} is no public address: {_NAMED_BY}")
+    if parsed.scheme == "http" and not _is_in(address, networks_of(networks)):
+        raise ValueError(f"plain http goes to your own networks alone: use https, or {_NAMED_BY}")
 
 
 class Outgoing:

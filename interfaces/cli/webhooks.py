@@ -45,7 +45,8 @@ def add(
     as_json: JsonOption = False,
 ) -> None:
     """Tell a URL of what happens from now on, and show the secret of its messages, this once."""
-    with closing(open_catalog(load_settings())) as catalog:
+    settings = load_settings()
+    with closing(open_catalog(settings)) as catalog:
         try:
             added = add_endpoint(
                 tenant,
@@ -53,6 +54,7 @@ def add(
                 catalog,
                 by=by,
                 now=datetime.now(UTC),
+                networks=settings.webhook_networks,
                 events=event or (),
                 description=description,
                 with_summaries=summaries,

@@ -105,6 +105,7 @@ def add(given: WebhookIn, principal: Admin, service: Opened, once: OnceOnly) -> 
                 service.context.catalog,
                 by=principal.key_id,
                 now=datetime.now(UTC),
+                networks=service.settings.webhook_networks,
                 events=given.events,
                 description=given.description,
                 with_summaries=given.with_summaries,

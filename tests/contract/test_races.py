@@ -17,7 +17,7 @@ _WRITERS = 4
 
 
 def test_two_who_rotate_at_once_take_no_secret_from_each_other(catalog: Catalog) -> None:
-    first = add_endpoint("acme", "https://example.org/hook", catalog, by="test", now=NOW)
+    first = add_endpoint("acme", "https://example.org/hook", catalog, by="test", now=NOW, networks=())
 
     def rotate(_: int) -> list[NewSecret]:
         return [rotate_secret(first.endpoint, timedelta(hours=1), catalog, now=NOW) for _ in range(10)]

@@ -68,7 +68,14 @@ def tenant(anna: str) -> str:
 def hooked(worker: Worker, tenant: str) -> Iterator[Hooked]:
     with loopback() as receiver:
         receiver.answer = lambda _: Answer(204)
-        made = add_endpoint(tenant, f"{receiver.url}/memory", worker.context.catalog, by="test", now=datetime.now(UTC))
+        made = add_endpoint(
+            tenant,
+            f"{receiver.url}/memory",
+            worker.context.catalog,
+            by="test",
+            now=datetime.now(UTC),
+            networks=LOOPBACK,
+        )
         yield Hooked(worker, receiver, made.endpoint, made.secret)
         worker.context.catalog.webhooks.remove(made.endpoint.id)
 
@@ -104,7 +111,9 @@ def test_another_tenant_hears_nothing_and_an_endpoint_only_what_it_asked_for(
     hooked: Hooked, worker: Worker, anna: str, tenant: str
 ) -> None:
     catalog, now = worker.context.catalog, datetime.now(UTC)
-    deletions = add_endpoint(tenant, hooked.endpoint.url, catalog, by="test", now=now, events=[EventName.DELETED])
+    deletions = add_endpoint(
+        tenant, hooked.endpoint.url, catalog, by="test", now=now, networks=LOOPBACK, events=[EventName.DELETED]
+    )
     learn(worker, anna, f"{tenant}-other")
     learn(worker, anna, tenant)
     assert len(hooked.log()) == 1
@@ -124,7 +133,9 @@ def test_a_summary_is_what_the_memory_says_when_it_is_sent(
     worker: Worker, hooked: Hooked, anna: str, tenant: str
 ) -> None:
     catalog, now = worker.context.catalog, datetime.now(UTC)
-    telling = add_endpoint(tenant, hooked.endpoint.url, catalog, by="test", now=now, with_summaries=True)
+    telling = add_endpoint(
+        tenant, hooked.endpoint.url, catalog, by="test", now=now, networks=LOOPBACK, with_summaries=True
+    )
     subject = learn(worker, anna, tenant)
     learn(worker, anna, tenant, "My sister lives in Lisbon.", 1)
     gone, stays = worker.known(subject)
@@ -208,7 +219,9 @@ def test_a_secret_is_rotated_without_a_message_that_either_refuses(
 def test_whoever_waits_longest_is_sent_to_first_and_nobody_starves(worker: Worker, tenant: str, anna: str) -> None:
     catalog = worker.context.catalog
     made = [
-        add_endpoint(tenant, "https://example.org/hook", catalog, by="test", now=datetime.now(UTC)).endpoint.id
+        add_endpoint(
+            tenant, "https://example.org/hook", catalog, by="test", now=datetime.now(UTC), networks=LOOPBACK
+        ).endpoint.id
         for _ in range(3)
     ]
     learn(worker, anna, tenant)

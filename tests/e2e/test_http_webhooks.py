@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import httpx
 import pytest
 
 from schema import Capability
-from tests.e2e.service import Served
+from tests.e2e.service import Served, served, settings_in
 
 WEBHOOKS = "/api/v1/webhooks"
 HOOK = {"url": "https://example.com/memory", "events": ["memory.created"]}
@@ -82,6 +84,32 @@ def test_webhooks_are_for_keys_of_the_whole_tenant_that_may_manage_it(
 def test_a_url_that_cannot_be_told_is_refused_by_name(admin: httpx.Client, url: str) -> None:
     refused = admin.post(WEBHOOKS, json={"url": url})
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "body.url")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest",
+        "https://127.0.0.1:8765/x",
+        "https://[::ffff:10.0.0.1]/",
+        "http://93.184.216.34/",
+    ],
+)
+def test_an_address_to_which_nothing_would_be_sent_is_refused_at_once_and_says_what_allows_it(
+    admin: httpx.Client, url: str
+) -> None:
+    refused = admin.post(WEBHOOKS, json={"url": url})
+    [error] = refused.json()["errors"]
+    assert (refused.status_code, error["field"]) == (422, "body.url")
+    assert "AFTERTURN_WEBHOOK_NETWORKS" in error["message"]
+
+
+def test_an_address_in_a_network_of_the_settings_is_taken(broker_url: str, tmp_path: Path) -> None:
+    settings = settings_in(tmp_path, broker_url).model_copy(update={"webhook_networks": ("10.1.0.0/16",)})
+    with served(settings) as running, running.client(running.key()) as admin:
+        for url in ("http://10.1.2.3/hook", "https://93.184.216.34/hook"):
+            assert admin.post(WEBHOOKS, json={"url": url}).status_code == 201
+        assert admin.post(WEBHOOKS, json={"url": "https://10.2.0.1/hook"}).status_code == 422
 
 
 @pytest.mark.parametrize("description", ["a\0b", "x" * 201])

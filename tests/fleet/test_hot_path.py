@@ -47,7 +47,14 @@ def test_a_worker_killed_over_what_was_noted_leaves_one_memory_and_it_is_told(
 ) -> None:
     users = [f"{point}{number}" for number in range(4)]
     turns = [Turn.model_validate(a_turn(user, 0, "I am allergic to peanuts.")) for user in users]
-    hook = add_endpoint(turns[0].tenant_id, receiver.url, fleet.stores.catalog, by="test", now=datetime.now(UTC))
+    hook = add_endpoint(
+        turns[0].tenant_id,
+        receiver.url,
+        fleet.stores.catalog,
+        by="test",
+        now=datetime.now(UTC),
+        networks=["127.0.0.0/8"],
+    )
     with closing(HotPath(context)) as hot_path:
         candidates = {turn.user_id: hot_path.note(turn, by="test", now=datetime.now(UTC)).candidate for turn in turns}
     fleet.start("beat")
