@@ -33,6 +33,7 @@ from interfaces.http import (
     webhooks,
 )
 from interfaces.http.description import describe, operation_id
+from interfaces.http.ending import told_to_end
 from interfaces.http.etags import add_not_modified
 from interfaces.http.limits import BodyLimit, OnlyThisMachine, RequestIds, Uncached
 from interfaces.http.pages import documents as document_pages
@@ -82,7 +83,8 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         app.state.service = service
         try:
             async with over_http.serving(app, service):
-                yield
+                with told_to_end(service.ending.set):
+                    yield
         finally:
             await service.close()
             await asyncio.to_thread(stop_tracing)

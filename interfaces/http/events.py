@@ -13,6 +13,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from redis import RedisError
 
 from interfaces.http.credentials import Asker, AskingAgain, subject_of
+from interfaces.http.ending import until
 from interfaces.http.service import Opened, Service
 from memory.members import membership_of
 from memory.metrics import SSE_LISTENERS
@@ -72,8 +73,8 @@ async def hear(
 
 
 async def heard_by(renewing: Renewing, after: str | None, service: Service) -> AsyncIterator[Heard | None]:
-    """Yield what `recall.events.listen` does, until the broker goes away or who listens may not any more: then the
-    stream ends, and whoever listens comes back to where they were.
+    """Yield what `recall.events.listen` does, until the broker goes away, the service ends or who listens may not any
+    more: then the stream ends, and whoever listens comes back to where they were.
 
     Whether they still may is asked again once a second at most, before anything is told.
     """
@@ -81,7 +82,8 @@ async def heard_by(renewing: Renewing, after: str | None, service: Service) -> A
     SSE_LISTENERS.inc()
     try:
         listener = await asyncio.to_thread(renewing)
-        async for event in listen(listener, after, service.context, service.async_redis):
+        heard = listen(listener, after, service.context, service.async_redis)
+        async for event in until(service.ending, heard):
             if time.monotonic() - asked >= _ASKED_AGAIN_SECONDS:
                 if await asyncio.to_thread(renewing) != listener:
                     return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from threading import Lock
 from typing import Annotated
@@ -41,6 +41,8 @@ class Service:
     """None where nobody signs in to their pages by a provider."""
     rehearsal: Callable[[], WorkerContext]
     """The worker's context, for who tries what would be remembered; its models load with the first turn."""
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the process is told to end: no stream goes on."""
 
     async def close(self) -> None:
         """Let the broker take what lies in the spool, and close what was opened."""
