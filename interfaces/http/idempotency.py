@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final
 
 import structlog
 from fastapi import Depends, Header, Request
+from pydantic import BeforeValidator
 
 from interfaces.http.credentials import Asker
 from interfaces.http.problems import KeyReused, Later
@@ -25,6 +26,17 @@ from stores.claims import Claims
 _log = structlog.get_logger()
 _AGAIN_SECONDS: Final = 1.0
 """How long a client is asked to wait while its first request still goes on."""
+
+
+def _without_quotes(given: object) -> object:
+    """Return a name as it is: the draft has it as a string of structured fields, in quotes, and most clients do not."""
+    if isinstance(given, str) and len(given) > 1 and given[0] == given[-1] == '"':
+        return given[1:-1]
+    return given
+
+
+RequestName = Annotated[Identifier, BeforeValidator(_without_quotes)]
+"""Name that a request gives itself in `Idempotency-Key`."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +91,7 @@ async def _once(
     service: Opened,
     principal: Asker,
     idempotency_key: Annotated[
-        Identifier | None, Header(description="a name of the request: sent again with it, it is done once (for a day)")
+        RequestName | None, Header(description="a name of the request: sent again with it, it is done once (for a day)")
     ] = None,
 ) -> Once:
     claims = Claims(service.context.redis)

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Header
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from interfaces.http.credentials import Asker, subject_of
+from interfaces.http.idempotency import RequestName
 from interfaces.http.service import Opened
 from policies.access import acting, require
 from producers import Accepted
@@ -56,7 +57,7 @@ async def put_turn(
     turn: TurnIn,
     principal: Asker,
     service: Opened,
-    idempotency_key: Annotated[Identifier | None, Header()] = None,
+    idempotency_key: Annotated[RequestName | None, Header()] = None,
     afterturn_waited_seconds: Annotated[
         float, Header(ge=0, allow_inf_nan=False, description="for how long the sender had kept it before it could send")
     ] = 0.0,

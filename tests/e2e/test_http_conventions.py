@@ -45,6 +45,15 @@ def test_a_statement_that_is_sent_again_is_answered_as_the_first_time(me: httpx.
     assert me.post(MEMORIES, json=VIOLIN, headers=named("b")).status_code == 200
 
 
+def test_a_key_in_quotes_as_the_draft_has_it_is_the_same_key(me: httpx.Client) -> None:
+    first, again = (me.post(MEMORIES, json=VIOLIN, headers=named(key)) for key in ("k2", '"k2"'))
+    assert (again.status_code, again.json()) == (201, first.json())
+    turn = {"messages": [{"role": "user", "content": "I play the violin."}]}
+    ids = [me.post("/api/v1/turns", json=turn, headers=named(key)).json()["turn_id"] for key in ("t2", '"t2"')]
+    assert ids == ["t2", "t2"]
+    assert me.post(MEMORIES, json=VIOLIN, headers=named('""')).status_code == 422
+
+
 def test_a_key_is_not_taken_for_another_request(me: httpx.Client) -> None:
     me.post(MEMORIES, json=VIOLIN, headers=named("a"))
     other = me.post(MEMORIES, json={"content": "Anna is vegan."}, headers=named("a"))
