@@ -26,7 +26,14 @@ class Progress:
 
     @property
     def processed(self) -> int:
-        return sum(self.outcomes.values())
+        """Return how many of the expected were processed: what waited from before takes a place of theirs until all
+        are."""
+        return min(self.expected, sum(self.outcomes.values()))
+
+    @property
+    def from_before(self) -> int:
+        """Return how many were processed beside the expected, which had waited since before the moment."""
+        return sum(self.outcomes.values()) - self.processed
 
 
 def measure(expected: int, since: datetime, catalog: Catalog, mailbox: Mailbox) -> Progress:
@@ -52,7 +59,8 @@ def panel(progress: Progress, notes: list[str]) -> RenderableType:
     table = Table.grid(padding=(0, 3))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    table.add_row("turns in", f"{progress.processed} of {progress.expected} processed")
+    also = f", and {progress.from_before} that waited from before" if progress.from_before else ""
+    table.add_row("turns in", f"{progress.processed} of {progress.expected} processed{also}")
     table.add_row("", _counts({outcome.value: progress.outcomes.get(outcome, 0) for outcome in Outcome}))
     table.add_row("memories", _counts(progress.actions) or "none yet")
     if progress.lags:

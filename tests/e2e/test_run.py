@@ -65,6 +65,17 @@ def test_a_first_run_shows_that_every_decision_occurred(home: Home, first: Said)
     assert "lag" in first.stdout
 
 
+def test_a_turn_that_waited_for_the_first_run_is_counted_beside_those_of_the_conversation(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    assert home.say("say", "ada", "I live in Oslo.").returncode == 1, "no broker is there: it lies in the spool"
+    said = home.spawn("run", "--once")
+    assert said.returncode == 0, said.stderr
+    assert "24 of 24 processed, and 1 that waited from before" in said.stdout
+    again = home.spawn("run", "--once", AFTERTURN_ENQUEUE_BUDGET_MS="10000")
+    assert "0 of 0 processed" in again.stdout
+    assert "24 of the turns had been processed before" in again.stdout
+
+
 def test_a_first_run_shows_what_is_known_and_one_search(first: Said) -> None:
     for user in ("maya", "tom"):
         assert f"What is known about {user}" in first.stdout
