@@ -1,7 +1,7 @@
 """Renders the Helm chart as Helm does, by a Go template engine in Python: `helm` itself is in no package of ours.
 
 python -m tests.chart deploy/helm/examples/small.yaml > afterturn.yaml
-python -m tests.chart deploy/helm/examples/small.yaml deploy/kubernetes
+python -m tests.chart deploy/helm/examples/redundant.yaml deploy/kubernetes
 
 The second writes what is applied first, and what is applied when that is done, to files of a folder.
 """

@@ -247,11 +247,18 @@ def test_plain_manifests_are_what_the_chart_makes(
 
 def test_the_manifests_for_who_has_no_helm_are_what_the_chart_makes_now() -> None:
     folder = ROOT / "deploy" / "kubernetes"
-    made = plain_files(CHART / "examples" / "small.yaml")
+    made = plain_files(CHART / "examples" / "redundant.yaml")
     said = {path.name: path.read_text() for path in folder.iterdir()}
-    again = ".venv/bin/python -m tests.chart deploy/helm/examples/small.yaml deploy/kubernetes"
+    again = ".venv/bin/python -m tests.chart deploy/helm/examples/redundant.yaml deploy/kubernetes"
     assert sorted(said) == sorted(made)
     assert [name for name, text in made.items() if said[name] != text] == [], again
+
+
+def test_who_has_no_helm_gets_a_beat_that_takes_over_and_a_worker_of_the_nights() -> None:
+    fleet = list(yaml.safe_load_all((ROOT / "deploy" / "kubernetes" / "fleet.yaml").read_text()))
+    replicas = {name: one["spec"]["replicas"] for name, one in of_kind(fleet, "Deployment").items()}
+    assert replicas["beat"] == 2
+    assert {name: count for name, count in replicas.items() if "night" in name} == {"nightly-worker": 1}
 
 
 def test_settings_are_written_as_the_fleet_reads_them() -> None:
