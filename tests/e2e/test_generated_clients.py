@@ -18,6 +18,7 @@ import pytest
 
 from tests.e2e.service import Served
 from tests.npm import installed, node_of
+from tests.package_index import not_given
 
 pytestmark = pytest.mark.long
 GENERATOR: Final = "openapi-python-client==0.29.0"
@@ -56,7 +57,7 @@ def generated(document: Path) -> ModuleType:
     command = [str(uvx), "--quiet", "--from", GENERATOR, "openapi-python-client"]
     said = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     if said.returncode:
-        pytest.skip(f"the package index does not give {GENERATOR}: {said.stderr[-300:]}")
+        not_given(GENERATOR, said)
     options = ["--path", str(document), "--meta", "none", "--output-path", str(folder / NAME)]
     said = subprocess.run([*command, "generate", *options], capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stdout + said.stderr

@@ -14,6 +14,7 @@ import pytest
 from schema import Capability
 from tests.e2e.service import Served
 from tests.e2e.test_langgraph_page import parked
+from tests.package_index import not_given
 
 ROOT: Final = Path(__file__).parents[2]
 _UV: Final = Path(sys.executable).with_name("uv")
@@ -29,7 +30,7 @@ def told(service: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     install: list[str | Path] = [_UV, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", lock]
     said = subprocess.run(install, capture_output=True, text=True, check=False)
     if said.returncode:
-        pytest.skip(f"the package index does not give LangMem: {said.stderr[-300:]}")
+        not_given("LangMem", said)
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": f"{ROOT / 'clients' / 'python'}:{ROOT}",

@@ -24,6 +24,7 @@ import pytest
 from afterturn_client import Client
 from afterturn_client.langgraph import AfterturnStore
 from tests.e2e.service import Served
+from tests.package_index import not_given
 
 _HERE: Final = Path(__file__).parent
 _LOCKS: Final = {
@@ -90,7 +91,7 @@ def unpacked(package: str, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", *download, "-d", str(folder), "-r", str(folder / "pinned.txt")]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
     if said.returncode:
-        pytest.skip(f"the package index does not give the sdist of {package}: {said.stderr[-300:]}")
+        not_given(f"the sdist of {package}", said)
     name = package.replace("-", "_")
     [archive] = folder.glob(f"{name}-*.tar.gz")
     with tarfile.open(archive) as packed:
