@@ -46,6 +46,7 @@ from interfaces.http.rates import RateLimitFields
 from interfaces.http.service import open_service
 from interfaces.http.slashes import SlashesInIds, put_slashes_back
 from interfaces.http.telemetry import Telemetry
+from interfaces.http.unknown_parameters import refuse_unknown_parameters
 from interfaces.mcp import over_http, protected_resource
 from memory.tracing import start_tracing
 from schema.settings import Settings
@@ -94,7 +95,7 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         version=version("afterturn"),
         description=_DESCRIPTION,
         lifespan=lifespan,
-        dependencies=[Depends(put_slashes_back)],
+        dependencies=[Depends(put_slashes_back), Depends(refuse_unknown_parameters)],
         redoc_url=None,  # ReDoc asks another host for its logo
         generate_unique_id_function=operation_id,
     )

@@ -8,6 +8,8 @@ from typing import Any, Final
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from interfaces.http.unknown_parameters import REFUSED_UNDER
+
 _PROBLEM: Final = {
     "title": "Problem",
     "description": "A failure (RFC 9457), without anything that somebody said.",
@@ -67,7 +69,7 @@ _FAILURES: Final = {
     HTTPStatus.PRECONDITION_FAILED: "It is not what If-Match (`if_match`) names, or is what If-None-Match names",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body has more bytes than AFTERTURN_HTTP_MAX_BODY_BYTES",
     HTTPStatus.MISDIRECTED_REQUEST: "The service answers under this machine's names alone: no key is asked for",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "A field is missing or wrong, or what it says may not be kept",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "A field is missing, wrong or unknown, or what it says may not be kept",
     HTTPStatus.TOO_MANY_REQUESTS: "The key's limit is reached",
     HTTPStatus.SERVICE_UNAVAILABLE: "A part that the service needs does not answer; nothing was done",
 }
@@ -107,7 +109,7 @@ def _complete(document: dict[str, Any], *, is_for_this_machine: bool) -> None:
         schemas.pop(name, None)
     schemas["Problem"] = _PROBLEM
     components["headers"] = _HEADERS
-    for item in document["paths"].values():
+    for path, item in document["paths"].items():
         is_read = "get" in item
         for method, operation in item.items():
             conditions = _parameters(operation) & {"if-match", "if-none-match"}
@@ -116,6 +118,8 @@ def _complete(document: dict[str, Any], *, is_for_this_machine: bool) -> None:
             if method == "get" and conditions:
                 operation["responses"][str(HTTPStatus.NOT_MODIFIED.value)] = {"description": _NOT_MODIFIED}
             failures = _failures_of(method, operation) + (list(_OF_ELSEWHERE) if is_for_this_machine else [])
+            if path.startswith(REFUSED_UNDER):
+                failures.append(HTTPStatus.UNPROCESSABLE_ENTITY)
             _complete_operation(operation, failures, has_etag=has_etag)
 
 
