@@ -41,7 +41,7 @@ def document_of(line: Mapping[str, Any]) -> tuple[Document, bool]:
     """Return the document that a line of an export has, and whether it is under legal hold.
 
     Raises:
-        ValueError, TypeError: it is no such line.
+        pydantic.ValidationError: it is no such line.
     """
     return Document.model_validate(line["document"]), line.get("legal_hold") is True
 

@@ -14,6 +14,7 @@ from stores.open import Stores
 
 _ITEM: Final = TypeAdapter(Item)
 _SUBJECT: Final = TypeAdapter(Subject)
+_FIELDS: Final = TypeAdapter(dict[str, Any])
 
 
 def item_lines(subject: Subject, stores: Stores, now: datetime) -> Iterator[dict[str, Any]]:
@@ -26,11 +27,14 @@ def item_of(line: Mapping[str, Any]) -> tuple[Subject, Item]:
     """Return whose item a line of an export has, and the item.
 
     Raises:
-        ValueError, TypeError, KeyError: it is no such line.
+        pydantic.ValidationError: a field is not what it should be.
+        ValueError: it is no such line.
     """
-    fields = dict(line["item"])
-    whose = {name: fields.pop(name) for name in ("tenant_id", "subject_id")}
+    fields = _FIELDS.validate_python(line["item"])
+    subject = _SUBJECT.validate_python(
+        {name: fields.pop(name) for name in ("tenant_id", "subject_id") if name in fields}
+    )
     item = _ITEM.validate_python(fields)
     if not item.namespace or any("." in label or not label for label in item.namespace):
-        raise ValueError("a namespace has at least one label, none of them empty or with a period")
-    return _SUBJECT.validate_python(whose), item
+        raise ValueError("namespace: it has at least one label, none of them empty or with a period")
+    return subject, item

@@ -105,6 +105,8 @@ def _rows_of(text: str) -> Iterator[Any]:
     """Yield the rows of a JSON document or of JSON lines."""
     try:
         document = json.loads(text)
+    except RecursionError:
+        raise NotMem0("is nested too deeply: no export of mem0 is") from None
     except ValueError:
         yield from _lines_of(text)
         return
@@ -123,7 +125,7 @@ def _lines_of(text: str) -> Iterator[Any]:
             continue
         try:
             yield json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise NotMem0(f"line {number} is no JSON") from None
 
 

@@ -16,8 +16,9 @@ from interfaces.cli.arguments import JsonOption, TenantOption, UserOption, accou
 from interfaces.cli.output import console, errors, print_json, print_result
 from memory.context import open_memory
 from memory.embedding import counted
-from memory.export import NotALine, import_lines
 from memory.export import export as export_lines
+from memory.export_lines import NotALine
+from memory.imports import import_lines
 from memory.mem0 import NotMem0, TakenOver, take_over
 from memory.reindex import finish as finish_move
 from memory.reindex import give_up, regraph, target_of

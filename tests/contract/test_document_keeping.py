@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from memory.documents.delete import delete_document, deletion
 from memory.documents.put import PutOutcome
 from memory.erasure.authored import AUTHORED
 from memory.erasure.subjects import erase_subject
-from memory.export import NotALine, export, import_lines
+from memory.export import export
+from memory.export_lines import NotALine
+from memory.imports import import_lines
 from memory.legal_holds import set_legal_hold
 from memory.publish import publish
 from recall.excerpts import find_excerpts
@@ -139,5 +143,5 @@ class TestExport:
         lines = list(export(worker.context, subject=subject(anna)))
         erase_subject(subject(anna), worker.context, by="operator", now=NOW)
         with pytest.raises(NotALine, match="line 3"):
-            import_lines([*lines, "not json"], worker.context, by="operator", now=NOW)
+            import_lines([*lines, "not json"], worker.context, by="operator", now=datetime.now(UTC))
         assert len(worker.known(subject(anna))) == 1

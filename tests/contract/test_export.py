@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from memory.context import MemoryContext
-from memory.export import NotALine, export, import_lines
+from memory.export import export
+from memory.export_lines import NotALine
+from memory.imports import import_lines
 from memory.reindex import reindex
+from schema import Subject
 from schema.settings import Settings
 from stores.open import Stores
 from stores.queue import create_celery, open_mailbox
@@ -90,3 +95,95 @@ def test_a_source_of_somebody_else_is_refused(old: Stores, elsewhere: MemoryCont
     changed["sources"][0]["user_id"] = "mallory"
     with pytest.raises(NotALine, match="another subject's"):
         import_lines([head, json.dumps(changed)], elsewhere, by="operator", now=NOW)
+
+
+def as_others(line: str, **whose: str) -> str:
+    """A line of an export as if somebody else had written it."""
+    value = json.loads(line)
+    names = {"tenant_id": ("tenant_id",), "subject_id": ("subject_id", "user_id", "author_id")}
+    for fields in (value["memory"], *value["sources"]):
+        fields |= {name: new for whole, new in whose.items() for name in names[whole] if name in fields}
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize("whose", [{"tenant_id": "globex2"}, {"subject_id": "mallory"}])
+def test_memories_under_another_name_than_wrote_them_are_refused_by_their_line(
+    old: Stores, elsewhere: MemoryContext, whose: dict[str, str]
+) -> None:
+    head, first, second, *_ = export(old, subject=ANNA)
+    import_lines([head, first], elsewhere, by="operator", now=NOW)
+    new = Subject(**{**ANNA.model_dump(), **whose})
+    lines = [head, as_others(second, **whose), as_others(first, **whose)]
+    with pytest.raises(NotALine, match=r"line 3: .* give it another id"):
+        import_lines(lines, elsewhere, by="operator", now=NOW)
+    assert [memory.id for memory in elsewhere.catalog.list_memories(new)] == [
+        uuid.UUID(json.loads(second)["memory"]["id"])
+    ]
+    assert len(elsewhere.catalog.list_memories(ANNA)) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"item": ' + '{"a": ' * 100_000, "nested too deeply"),
+        ('{"a": 1}', "memory, item or document"),
+        ('{"memory": 1}', "memory"),
+        ('{"item": 1}', "item"),
+        ('{"item": {"key": "k"}}', "tenant_id"),
+        ('{"item": {"tenant_id": "acme", "subject_id": "anna", "namespace": [], "key": 5}}', "key"),
+        ('{"document": {"content": "my secret"}}', "document_id"),
+    ],
+)
+def test_of_a_line_that_is_none_it_is_said_what_is_wrong(elsewhere: MemoryContext, line: str, named: str) -> None:
+    with pytest.raises(NotALine, match=f"line 1.*{named}"):
+        import_lines([line], elsewhere, by="operator", now=NOW)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"vector": [1, 2]},
+        {"vector": "abc"},
+        {"vector": "AADAfw=="},
+        {"vector": "AAAA"},
+        {"sources": 3},
+        {"sources": [{"turn_id": "t1"}]},
+    ],
+)
+def test_a_field_that_is_wrong_is_named(old: Stores, elsewhere: MemoryContext, wrong: dict[str, object]) -> None:
+    head, line, *_ = export(old, subject=ANNA)
+    with pytest.raises(NotALine, match=f"line 2: {next(iter(wrong))}"):
+        import_lines([head, json.dumps(json.loads(line) | wrong)], elsewhere, by="operator", now=NOW)
+
+
+@pytest.mark.parametrize("name", ["said_at", "created_at", "updated_at", "last_accessed"])
+def test_a_memory_from_further_ahead_than_a_turn_may_be_is_refused(
+    old: Stores, elsewhere: MemoryContext, name: str
+) -> None:
+    head, first, second, *_ = export(old, subject=ANNA)
+    changed = json.loads(second)
+    changed["memory"][name] = "2099-01-01T00:00:00Z"
+    with pytest.raises(NotALine, match=rf"line 3: memory\.{name}.*AFTERTURN_MAX_AHEAD_SECONDS"):
+        import_lines([head, first, json.dumps(changed)], elsewhere, by="operator", now=NOW)
+    assert len(elsewhere.catalog.list_memories(ANNA)) == 1
+
+
+def test_a_source_from_further_ahead_than_a_turn_may_be_is_refused(old: Stores, elsewhere: MemoryContext) -> None:
+    head, line, *_ = export(old, subject=ANNA)
+    changed = json.loads(line)
+    changed["sources"][0]["occurred_at"] = "2099-01-01T00:00:00Z"
+    with pytest.raises(NotALine, match=r"line 2: sources\.0\.occurred_at"):
+        import_lines([head, json.dumps(changed)], elsewhere, by="operator", now=NOW)
+
+
+def test_what_is_told_of_the_future_is_imported(old: Stores, elsewhere: MemoryContext) -> None:
+    head, line, *_ = export(old, subject=ANNA)
+    changed = json.loads(line)
+    changed["memory"]["occurred_at"] = "2099-01-01T00:00:00Z"
+    assert import_lines([head, json.dumps(changed)], elsewhere, by="operator", now=NOW).written == 1
+
+
+def test_clocks_may_differ_by_as_much_as_a_turn_may_be_ahead(old: Stores, elsewhere: MemoryContext) -> None:
+    before = NOW - timedelta(seconds=elsewhere.settings.max_ahead_seconds - 60)
+    assert import_lines(export(old, subject=ANNA), elsewhere, by="operator", now=before).written == 3

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from memory.erasure.subjects import erase_subject
-from memory.export import export, import_lines
+from memory.export import export
+from memory.imports import import_lines
 from memory.items import Get, ListNamespaces, Scored, Search, read_items, write_items
 from memory.preferences import set_preference
 from schema import Capability, Preference, PreferenceName, Principal, Subject

@@ -134,7 +134,7 @@ def test_what_was_forgotten_since_stays_forgotten(worker: Worker, is_by_word: bo
     assert (again.outcomes, worker.known(whose)) == ({"known": 2}, [])
 
 
-@pytest.mark.parametrize("text", ["nonsense", "3", '{"rows": []}', '{"memory": "a"}\nnonsense'])
+@pytest.mark.parametrize("text", ["nonsense", "3", '{"rows": []}', '{"memory": "a"}\nnonsense', "[" * 100_000])
 def test_a_file_of_something_else_is_refused(worker: Worker, text: str) -> None:
     with pytest.raises(NotMem0):
         take_over(text, worker.context, tenant_id="acme", user_id="nora", now=datetime(2026, 11, 2, tzinfo=UTC))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from memory.edits import Edit, edit
-from memory.export import export, import_lines
+from memory.export import export
+from memory.imports import import_lines
 from memory.remember import Statement, remember
 from memory.statement_screening import NotKept
 from tests.contract.pipeline import Worker, on_every_store_at_length, only
@@ -108,6 +111,7 @@ def test_what_is_imported_is_kept_without_the_name_too(worker: Worker, anna: str
     }
     for word, other in told.items():
         carried = carried.replace(word, other)
-    assert import_lines(carried.splitlines(), worker.context, by="operator", now=WHEN).written == 1
+    now = datetime.now(UTC)
+    assert import_lines(carried.splitlines(), worker.context, by="operator", now=now).written == 1
     assert "lopes" not in worker.everywhere(subject(f"{anna}x")).lower()
     assert "HIV" in only(worker.known(subject(f"{anna}x"))).summary

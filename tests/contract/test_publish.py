@@ -16,7 +16,7 @@ from memory.documents.put import put_document
 from memory.edits import Edit, apply_verb, edit
 from memory.erasure.subjects import erase_subject, erase_turns
 from memory.events import announce_left
-from memory.export import import_lines
+from memory.imports import import_lines
 from memory.indexing import index
 from memory.legal_holds import set_legal_hold
 from memory.preferences import set_preference
