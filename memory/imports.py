@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from memory.context import MemoryContext
 from memory.document_export import import_document
 from memory.documents.put import DocumentRefused
 from memory.export_lines import Carried, NotALine, document_on, item_on, memory_on, model_of, value_of
+from memory.import_screening import ImportScreening, Refused
 from memory.publish import publish
-from memory.third_parties import own_names, without_others
-from policies.privacy.third_parties import with_relation, without_names
-from schema import AuditAction, AuditEntry, Event, EventName, Memory, Status, Turn
+from schema import AuditAction, AuditEntry, Event, EventName, Preferences, Status, Subject
 from stores.catalog import Changes
 from stores.index.base import Family, Vector
 
 _MEMORIES_AT_A_TIME: Final = 200
 _ANNOUNCED: Final = (Status.ACTIVE, Status.PROVISIONAL)
-_Kept = tuple[Memory, tuple[Turn, ...], Vector | None]
 
 
 @dataclass
@@ -35,8 +32,14 @@ class Imported:
     known_items: int = 0
     documents: int = 0
     known_documents: int = 0
+    masked: int = 0
+    """Memories of those written of which, or of whose raw turns, something is masked that may not be kept."""
     refused: int = 0
-    """Memories that may not be kept: they may name somebody else beside what is sensitive of them."""
+    """Memories that may not be kept."""
+    refused_by: dict[str, int] = field(default_factory=dict)
+    """How many by which rule."""
+    refused_items: int = 0
+    """Items of a subject who has withdrawn consent."""
     refused_documents: int = 0
     """Documents that may not be kept: their subject has withdrawn consent, or they are longer than settings allow."""
 
@@ -121,11 +124,11 @@ class _Import:
         known = self.context.catalog.memories(subject, [carried.memory.id for carried in waiting])
         new = {carried.memory.id: carried for carried in waiting if carried.memory.id not in known}
         self.result.known += len(waiting) - len(new)
-        kept = list(self._without_others(new.values()))
+        kept = self._screened(subject, list(new.values()))
         if not kept:
             return
-        turns = {turn.turn_id: turn for _, sources, _ in kept for turn in sources}
-        memories = tuple(memory for memory, _, _ in kept)
+        turns = {turn.turn_id: turn for carried in kept for turn in carried.sources}
+        memories = tuple(carried.memory for carried in kept)
         changes = Changes(
             subject=subject,
             at=self.now,
@@ -147,38 +150,37 @@ class _Import:
                 Event.about(memory, EventName.CREATED, self.now) for memory in memories if memory.status in _ANNOUNCED
             ),
         )
-        vectors: dict[uuid.UUID, Vector] = {memory.id: vector for memory, _, vector in kept if vector is not None}
+        vectors = {carried.memory.id: carried.vector for carried in kept if self._is_usable(carried.vector)}
         publish(changes, vectors, self.context)
         self.result.written += len(kept)
 
-    def _usable_vector(self, carried: Carried) -> Vector | None:
-        embedder = self.context.embedder
-        is_usable = (
-            self.model == embedder.name
-            and carried.vector is not None
-            and carried.vector.shape == (embedder.dimensions,)
-        )
-        return carried.vector if is_usable else None
-
-    def _without_others(self, new: Iterable[Carried]) -> Iterator[_Kept]:
-        """Yield what may be kept, without the names of others beside their health, faith or deeds: another house may
-        have kept them."""
-        policy = self.context.policy
-        for carried in new:
-            memory, sources = carried.memory, carried.sources
-            own = [name for name in (memory.subject_id, *(turn.user_name() for turn in sources)) if name]
-            masked = without_others(memory, own, policy)
-            if masked.hidden:
-                masked = without_others(memory, (*own, *own_names(memory.subject, self.context)), policy)
-            if masked.kept is None:
+    def _screened(self, subject: Subject, new: Sequence[Carried]) -> list[Carried]:
+        """Return what may be kept, as it may be."""
+        if not new:
+            return []
+        screening = ImportScreening(subject, self._preferences(subject), self.context)
+        kept: list[Carried] = []
+        for outcome in screening.screened(new):
+            if isinstance(outcome, Refused):
                 self.result.refused += 1
-            elif not masked.hidden:
-                yield memory, sources, self._usable_vector(carried)
+                self.result.refused_by[outcome.rule] = self.result.refused_by.get(outcome.rule, 0) + 1
             else:
-                yield masked.kept, tuple(_turn_without(turn, masked.hidden) for turn in sources), None
+                self.result.masked += outcome.is_masked
+                kept.append(outcome.carried)
+        return kept
+
+    def _preferences(self, subject: Subject) -> Preferences:
+        return self.context.catalog.preferences.of(subject)
+
+    def _is_usable(self, vector: Vector | None) -> TypeGuard[Vector]:
+        embedder = self.context.embedder
+        return self.model == embedder.name and vector is not None and vector.shape == (embedder.dimensions,)
 
     def _write_item(self, number: int, value: Mapping[str, Any]) -> None:
         subject, item = item_on(number, value)
+        if self._preferences(subject).consent == "withdrawn":
+            self.result.refused_items += 1
+            return
         new = self.context.catalog.items.import_new(subject, [item], self.now)
         self.result.items += new
         self.result.known_items += 1 - new
@@ -193,15 +195,3 @@ class _Import:
             return
         self.result.documents += is_new
         self.result.known_documents += not is_new
-
-
-def _turn_without(turn: Turn, names: Sequence[str]) -> Turn:
-    messages = tuple(
-        message.model_copy(update={"content": with_relation(without_names(message.content, names))})
-        for message in turn.messages
-    )
-    metadata = {
-        name: with_relation(without_names(value, names)) if isinstance(value, str) else value
-        for name, value in turn.metadata.items()
-    }
-    return turn.model_copy(update={"messages": messages, "metadata": metadata})

@@ -45,8 +45,9 @@ def likely_planted(texts: Iterable[str], embedder: Embedder, reader: UtteranceRe
     return frozenset([*by_vectors, *filter(planted.is_likely, different.keys() - set(english))])
 
 
-def is_likely_planted_statement(text: str, embedder: Embedder) -> bool:
-    """Return whether the head finds a statement planted, or a sentence of it, whatever stands around that.
+def is_likely_planted_statement(text: str, embedder: Embedder, reader: UtteranceReader | None = None) -> bool:
+    """Return whether the head finds a statement planted, or a sentence of it, whatever stands around that, and it does
+    not read otherwise to a `reader`.
 
     What it tells of the user is read as they would have said it, for of that the head has learned.
 
@@ -54,4 +55,4 @@ def is_likely_planted_statement(text: str, embedder: Embedder) -> bool:
         EmbedderUnavailable: the embedder cannot be asked now.
     """
     said = planted.as_said(text)
-    return bool(likely_planted([said, *(sentence.text for sentence in split_sentences(said))], embedder))
+    return bool(likely_planted([said, *(sentence.text for sentence in split_sentences(said))], embedder, reader))

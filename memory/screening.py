@@ -17,7 +17,7 @@ from memory.scoring import Origin
 from memory.spoken_preferences import SpokenPreferences
 from memory.tags import kept_tags
 from memory.third_parties import REASON as OTHERS
-from memory.third_parties import relations_known, text_without_others, without_others
+from memory.third_parties import Told, relations_known, text_without_others, without_others
 from policies.authority import authority_of, without_privileges
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
@@ -33,6 +33,7 @@ from schema import (
     Extraction,
     Fact,
     ForgetRequest,
+    Memory,
     Message,
     Policy,
     Screening,
@@ -74,7 +75,7 @@ def screened(
     by_rules = {turn_id for turn_id, screening in seen.items() if screening.verdict is Verdict.QUARANTINE}
     orders = likely | by_rules | {turn_id for turn_id, turn in turns.items() if _is_planted_beside(turn)}
     hidden = {
-        turn_id: _hidden_runs(whole[turn_id], screening.text, context.policy) for turn_id, screening in seen.items()
+        turn_id: hidden_runs(whole[turn_id], screening.text, context.policy) for turn_id, screening in seen.items()
     }
     told: list[Fact] = []
     for item in extraction.items:
@@ -94,7 +95,7 @@ def screened(
         screening = screen(
             item.summary, context.policy, blocked_topics=topics, labels=labels, is_summary=True, name=name
         )
-        kept = _masked(item, screening, context, name)
+        kept = masked_claim(item, screening, context, name)
         if item.turn_id not in orders and tells_only_masks(kept.summary, name):
             reasons = (*screening.reasons, _ONLY_MASKS)
             screening = Screening(verdict=Verdict.REFUSE, text="", reasons=tuple(dict.fromkeys(reasons)))
@@ -160,7 +161,7 @@ def _without_others(
     return masked.kept
 
 
-def _hidden_runs(original: str, kept: str, policy: Policy) -> set[str]:
+def hidden_runs(original: str, kept: str, policy: Policy) -> set[str]:
     """Return, in small letters, the words with digits and the runs of words that screening took out of what the user
     said: told in the third person, or without the line above it, a secret or a number may stand where no rule knows it
     ("the code of Maya's lock")."""
@@ -171,47 +172,47 @@ def _hidden_runs(original: str, kept: str, policy: Policy) -> set[str]:
     return {run.lower() for run in numbers | runs}
 
 
-def _masked(candidate: Candidate, screening: Screening, context: MemoryContext, name: str) -> Candidate:
-    """Return the candidate with nothing in any field that its summary may not have: out of its sentence no rule knows a
+def masked_claim(claim: Told, screening: Screening, context: MemoryContext, name: str) -> Told:
+    """Return a claim with nothing in any field that its summary may not have: out of its sentence no rule knows a
     password, so what was masked there is looked for in the rest."""
-    if screening.verdict is Verdict.ALLOW and not _says_more(candidate):
-        return candidate
-    hidden = _hidden_words(candidate.summary, screening.text)
+    if screening.verdict is Verdict.ALLOW and not _says_more(claim):
+        return claim
+    hidden = _hidden_words(claim.summary, screening.text)
 
     def is_hidden(text: str) -> bool:
-        is_masked = text in candidate.summary and text not in screening.text
+        is_masked = text in claim.summary and text not in screening.text
         return is_masked or any(word in text for word in hidden)
 
     def may_keep(text: str) -> bool:
         return not is_hidden(text) and (screen(text, context.policy, name=name).verdict is Verdict.ALLOW)
 
-    return candidate.model_copy(
+    return claim.model_copy(
         update={
             "summary": screening.text,
-            "tags": kept_tags([tag for tag in candidate.tags if not is_hidden(tag)], [name] if name else [], context),
-            "entities": tuple(entity for entity in candidate.entities if may_keep(entity.text)),
+            "tags": kept_tags([tag for tag in claim.tags if not is_hidden(tag)], [name] if name else [], context),
+            "entities": tuple(entity for entity in claim.entities if may_keep(entity.text)),
             "facts": tuple(
                 fact
-                for fact in candidate.facts
+                for fact in claim.facts
                 if may_keep(fact.object) and may_keep(f"{fact.entity} {fact.verb} {fact.object}")
             ),
             "attachments": tuple(
                 attachment_kept(attachment, lambda text: text if may_keep(text) else "")
-                for attachment in candidate.attachments
+                for attachment in claim.attachments
             ),
         }
     )
 
 
-def _says_more(candidate: Candidate) -> bool:
+def _says_more(claim: Candidate | Memory) -> bool:
     """Return whether another field has something that may be an identifier or a key and is not in the summary."""
     fields = (
-        *candidate.tags,
-        *(entity.text for entity in candidate.entities),
-        *(fact.object for fact in candidate.facts),
-        *(text for it in candidate.attachments for text in (it.uri, it.media_type, it.title or "")),
+        *claim.tags,
+        *(entity.text for entity in claim.entities),
+        *(fact.object for fact in claim.facts),
+        *(text for it in claim.attachments for text in (it.uri, it.media_type, it.title or "")),
     )
-    return any(text not in candidate.summary and _IDENTIFYING.search(text) for text in fields)
+    return any(text not in claim.summary and _IDENTIFYING.search(text) for text in fields)
 
 
 def _hidden_words(original: str, kept: str) -> set[str]:

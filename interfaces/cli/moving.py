@@ -145,7 +145,14 @@ def import_(
     else:
         console.print(f"imported {result.written} memories; {result.known} were here already")
         if result.refused:
-            console.print(f"{result.refused} were left out: they may name others beside what is sensitive of them")
+            rules = ", ".join(f"{rule}: {count}" for rule, count in sorted(result.refused_by.items()))
+            console.print(f"{result.refused} were left out, which may not be kept ({rules})", soft_wrap=True)
+        if result.masked:
+            console.print(
+                f"{result.masked} of those imported, or their raw turns, had something masked", soft_wrap=True
+            )
+        if result.refused_items:
+            console.print(f"{result.refused_items} items of the store were left out: consent is withdrawn")
         if result.items or result.known_items:
             console.print(f"and {result.items} items of the store; {result.known_items} were here already")
         if result.documents or result.known_documents:
