@@ -74,6 +74,8 @@ class Draft:
     """Raw turns of the catalog as they stay for the sake of other memories."""
     preferred: dict[Preference, None] = field(default_factory=dict)
     unpreferred: dict[Preference, None] = field(default_factory=dict)
+    consent_given_at: datetime | None = None
+    """When the consent among them was given or withdrawn."""
     begun: float = field(default_factory=monotonic)
     name: str | None = None
     """The user's name, where it is known."""
@@ -323,6 +325,7 @@ class Draft:
             withdrawn=tuple(self.withdrawn),
             preferred=tuple(self.preferred),
             unpreferred=tuple(self.unpreferred),
+            consent_given_at=self.consent_given_at,
         )
 
     def _put(self, memory: Memory) -> None:

@@ -13,6 +13,7 @@ from memory.draft import Draft
 from memory.erasure.memories import family, remove
 from memory.indexing import indexed_vectors
 from memory.screening import masked_text
+from memory.superseding import tolerance_of
 from memory.third_parties import text_without_others
 from policies.forgetting import Known, Meant, Shares, left_of, meant_by
 from policies.language.attributes import attribute_shares
@@ -21,7 +22,7 @@ from policies.language.life_topic_head import life_topic_chances
 from policies.language.wording import READ_AS, called
 from policies.pieces import pieces_of
 from policies.wish_words import life_topics_meant, names_nothing, names_what_stays
-from schema import MAX_SUMMARY_CHARS, AuditAction, EventName, ForgetRequest, Memory, Review, Status
+from schema import MAX_SUMMARY_CHARS, AuditAction, Candidate, EventName, ForgetRequest, Memory, Review, Status
 from stores.index.base import Vector
 
 FORGETTABLE = (Status.ACTIVE, Status.PROVISIONAL, Status.SUPERSEDED, Status.ARCHIVED)
@@ -42,6 +43,9 @@ _REST = "what is left of it without what was forgotten"
 _NOTHING = "nothing is known that was asked to be forgotten"
 NOTHING_TO_FORGET = "nothing_to_forget"
 """The code of the event that tells so."""
+TOLD_LATER = "told_later"
+"""The code of the event that tells that what is meant was told later than the wish."""
+_SAID_LATER = "what was said later than the wish to forget it stays"
 _SHOWN = (Status.ACTIVE, Status.PROVISIONAL)
 _UNDER_LEGAL_HOLD = "it is under legal hold: nothing was forgotten of what the user asked for"
 
@@ -54,9 +58,13 @@ def forget(
 
     `vector` is the request's, `conversation_id` that of its turn: only there something was just said. Returns whether
     anything was removed or hidden; where nothing was, an event says so. Under legal hold nothing is removed, and the
-    audit says so.
+    audit says so; so it does of what was surely said later than the request, which stays.
     """
-    request, memories, items, meant = _looked_through(request, vector, draft, context, conversation_id)
+    request, memories, items, all_meant = _looked_through(request, vector, draft, context, conversation_id)
+    meant = _said_before(all_meant, memories, request, context)
+    later = [] if request.only_as_read else [memories[i].id for i in _places(all_meant) if i not in _places(meant)]
+    for id_ in later:
+        draft.audit_refusal(AuditAction.REFUSED, request.turn_id, _SAID_LATER, memory_id=id_)
     # What is read as meant goes whole, unless the wish says that some of it is to stay: where it did not, 3 of 82
     # pieces that were not read as meant were to stay, and 53 to go.
     stays = request.said is None or names_what_stays(request.said)
@@ -84,7 +92,8 @@ def forget(
         draft.forgot.add(request.turn_id)
         return True
     if not hid:
-        payload = {"turn_id": request.turn_id, "code": NOTHING_TO_FORGET, "message": _NOTHING}
+        code, message = (TOLD_LATER, _SAID_LATER) if later else (NOTHING_TO_FORGET, _NOTHING)
+        payload = {"turn_id": request.turn_id, "code": code, "message": message}
         draft.emit(EventName.ERROR, payload)
     return hid
 
@@ -98,6 +107,7 @@ def hide_meant(
     Returns whether anything was; what is under legal hold is left as it is.
     """
     request, memories, _, meant = _looked_through(request, vector, draft, context, conversation_id)
+    meant = _said_before(meant, memories, request, context)
     shown = [memories[index] for index in meant.surely if memories[index].status in _SHOWN]
     if request.just_said:
         shown += [memories[index] for index in meant.perhaps if memories[index].status is Status.PROVISIONAL]
@@ -127,6 +137,22 @@ def _looked_through(
     of_message = request.model_copy(update={"just_said": False, "what": request.said})
     [message_vector] = context.embedder.embed([request.said])
     return of_message, *_meant_of_known(of_message, message_vector, draft, context, conversation_id)
+
+
+def _said_before(
+    meant: Meant, said: Sequence[Memory | Candidate], request: ForgetRequest, context: MemoryContext
+) -> Meant:
+    """Return what of that which is meant was not surely said later than the request: an old turn that is replayed
+    takes nothing that was told since."""
+    if request.said_at is None:
+        return meant
+    last = request.said_at + tolerance_of(context)
+    surely, perhaps = (tuple(i for i in places if said[i].said_at <= last) for places in (meant.surely, meant.perhaps))
+    return Meant(surely, perhaps)
+
+
+def _places(meant: Meant) -> set[int]:
+    return {*meant.surely, *meant.perhaps}
 
 
 def _meant_of_known(
@@ -329,11 +355,12 @@ def _wish_kept(request: ForgetRequest, draft: Draft, context: MemoryContext) -> 
 def _withdraw(request: ForgetRequest, draft: Draft, context: MemoryContext) -> bool:
     """Withdraw what waits for a person and is surely meant. Returns whether anything was."""
     waiting = [review for review in (*draft.reviews, *context.catalog.reviews.page(draft.subject)) if review.candidate]
-    candidates = [Known(review.candidate) for review in waiting if review.candidate]
-    meant = meant_by(request, candidates, context.policy, draft.name or "").surely
-    for index in meant:
+    candidates = [review.candidate for review in waiting if review.candidate]
+    meant = meant_by(request, [Known(candidate) for candidate in candidates], context.policy, draft.name or "")
+    withdrawn = _said_before(meant, candidates, request, context).surely
+    for index in withdrawn:
         draft.withdraw_review(waiting[index], _ASKED)
-    return bool(meant)
+    return bool(withdrawn)
 
 
 def _narrowed(meant: Sequence[Memory], request: ForgetRequest, draft: Draft, context: MemoryContext) -> set[uuid.UUID]:

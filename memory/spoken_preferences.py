@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from memory.draft import Draft
@@ -38,6 +38,7 @@ _OF_A_PERSON: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
 """A pronoun for somebody: "never mention her again"."""
 _WITHHELD = "consent_withdrawn"
 _MAY_NOT_PREFER = "its source may not say what the user wants kept"
+_CONSENT_IS_LATER = "an earlier wish does not change a consent that was given or withdrawn later"
 _TOO_MANY_PAUSED = "as many conversations are paused as can be"
 
 
@@ -54,13 +55,41 @@ class SpokenPreferences:
         return self.blocked.get(turn_id, ())
 
 
-def spoken_preferences(turns: Sequence[AdmittedTurn], earlier: Preferences, draft: Draft) -> SpokenPreferences:
+@dataclass
+class Consent:
+    """Consent as it stands while turns are heard. `since` is when it was given or withdrawn last, None where it never
+    was; the clocks of those who send turns may disagree by `tolerance`."""
+
+    since: datetime | None
+    tolerance: timedelta
+    is_given: bool = True
+
+    def hear(self, turn_id: str, said_at: datetime, *, gives: bool, draft: Draft) -> None:
+        """Give or withdraw it on the draft, unless that was surely said before it was changed last."""
+        is_older = self.since is not None and said_at + self.tolerance < self.since
+        if is_older and gives is not self.is_given:
+            draft.audit_refusal(AuditAction.REFUSED, turn_id, _CONSENT_IS_LATER)
+            return
+        self.is_given, self.since = gives, max(said_at, self.since or said_at)
+        preference = Preference(name=PreferenceName.CONSENT, value="granted" if gives else "withdrawn")
+        draft.set_preference(preference, turn_id, f"consent_{preference.value}")
+        draft.consent_given_at = self.since
+
+
+def spoken_preferences(
+    turns: Sequence[AdmittedTurn],
+    earlier: Preferences,
+    consent: Consent,
+    arrivals: Mapping[str, datetime],
+    draft: Draft,
+) -> SpokenPreferences:
     """Return what holds for each of the turns, oldest first: what was wanted before, and what they say themselves.
 
-    A preference holds for the turn that says it and all after it. It goes onto the draft.
+    A preference holds for the turn that says it and all after it. It goes onto the draft. `arrivals` are when the turns
+    came, by their ids: none was said later.
     """
     preferences = SpokenPreferences()
-    topics, consent = dict.fromkeys(earlier.blocked_topics), earlier.consent != "withdrawn"
+    topics, consent.is_given = dict.fromkeys(earlier.blocked_topics), earlier.consent != "withdrawn"
     unmentioned = dict.fromkeys(earlier.unmentioned_topics)
     paused = set(earlier.paused_conversations)
     for admitted in turns:
@@ -80,9 +109,10 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], earlier: Preferences, draf
                     draft.set_preference(preference, turn_id, "topic_unmentioned")
                 continue
             if is_everything(topic):
-                consent = not is_blocked
-                granted = Preference(name=PreferenceName.CONSENT, value="granted" if consent else "withdrawn")
-                draft.set_preference(granted, turn_id, f"consent_{granted.value}")
+                consent.hear(turn_id, min(moment, arrivals[turn_id]), gives=not is_blocked, draft=draft)
+                if is_blocked:
+                    # Also where it changes nothing: of what came with it nothing was to be kept.
+                    preferences.withheld.add(turn_id)
                 continue
             preference = Preference(name=PreferenceName.BLOCKED_TOPIC, value=topic)
             if not is_blocked and (topic in topics or topic in unmentioned):
@@ -97,7 +127,7 @@ def spoken_preferences(turns: Sequence[AdmittedTurn], earlier: Preferences, draf
         if pauses and pauses[-1] is not (key in paused):
             _pause(key, pauses[-1], paused, turn_id, draft)
         preferences.blocked[turn_id] = tuple(topics)
-        if not consent or key in paused:
+        if not consent.is_given or key in paused:
             preferences.withheld.add(turn_id)
     return preferences
 

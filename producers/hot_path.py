@@ -52,7 +52,8 @@ with needs_extra("fleet", "producers.hot_path"):
     from memory.publish import publish
     from memory.scoring import Origin, new_memory, score
     from memory.spending import current_spending, shares_of, spending
-    from memory.spoken_preferences import spoken_preferences
+    from memory.spoken_preferences import Consent, spoken_preferences
+    from memory.superseding import tolerance_of
     from memory.tags import kept_tags
     from memory.tracing import memory_span, span
     from policies.admission import admit, admit_for_model
@@ -243,7 +244,9 @@ class HotPath:
         draft = Draft(subject, now, context.policy.version, by=by, name=turn.user_name())
         preferences = context.catalog.preferences.of(subject)
         _, before = last_exchange(turn)
-        spoken = spoken_preferences([AdmittedTurn(turn, admit(turn, before))], preferences, draft)
+        consent = Consent(context.catalog.preferences.consent_since(subject), tolerance_of(context))
+        heard = [AdmittedTurn(turn, admit(turn, before))]
+        spoken = spoken_preferences(heard, preferences, consent, {turn.turn_id: now}, draft)
         done = [preference.name.value for preference in (*draft.preferred, *draft.unpreferred)]
         if hidden := self._hide(turn, draft):
             done.append("forget")
@@ -254,7 +257,7 @@ class HotPath:
         withheld = withheld or not (self._remembers(turn) or trigger.explicit)
         if trigger.should_create and not withheld and not hidden:
             candidate = self._provisional(turn, trigger, spoken.topics(turn.turn_id), writes, draft)
-        undecided = Undecided(turn, timedelta(seconds=context.settings.clock_tolerance_seconds))
+        undecided = Undecided(turn, tolerance_of(context))
         if draft.changed or draft.preferred or draft.unpreferred:
             with memory_span("upsert_memory", record_id=candidate.id, count=1) if candidate else nullcontext():
                 publish(replace(draft.changes(), undecided=undecided), draft.vectors, context)

@@ -58,13 +58,15 @@ class Context(Value):
 
     `open_topics` are by agent, `questions` by conversation. `name` is how the user said that they are called, as long
     as a memory of it holds; what the messages of a turn name them goes before it. `preferences` are what they want of
-    their memory. `recent` are the last turns of these conversations, oldest first, and `known` the memories that are
-    nearest to what is said now, and the newest; both are empty for an extractor that does not ask a language model.
+    their memory, and `consent_since` is when they gave or withdrew consent last. `recent` are the last turns of these
+    conversations, oldest first, and `known` the memories that are nearest to what is said now, and the newest; both are
+    empty for an extractor that does not ask a language model.
     """
 
     open_topics: dict[str | None, OpenTopic] = Field(default_factory=dict)
     questions: dict[str, Question] = Field(default_factory=dict)
     name: str | None = None
     preferences: Preferences = Preferences()
+    consent_since: AwareDatetime | None = None
     recent: tuple[RecentTurn, ...] = ()
     known: tuple[KnownMemory, ...] = ()

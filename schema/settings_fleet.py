@@ -94,7 +94,7 @@ class FleetSettings(BaseSettings):
         300.0,
         description="how far a sender's clock may be behind the broker's: what was said before an erasure, and is "
         "enqueued after it and so much later than it was said, is refused, and what was said longer before "
-        "what it contradicts does not take its place",
+        "what it contradicts, forgets or withdraws changes nothing of it",
     )
     spool_dir: Path | None = Field(
         None,

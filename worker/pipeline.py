@@ -18,8 +18,9 @@ from memory.resolve import resolve
 from memory.scoring import Item, Origin, embed, score
 from memory.screening import screened, source_of
 from memory.spending import current_spending, shares_of
-from memory.spoken_preferences import SpokenPreferences, spoken_preferences, without_withheld
+from memory.spoken_preferences import Consent, SpokenPreferences, spoken_preferences, without_withheld
 from memory.stages import stage
+from memory.superseding import tolerance_of
 from policies.limits import within_rate
 from schema import (
     AdmissionAction,
@@ -139,6 +140,7 @@ def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: Worker
     """
     asks_model = isinstance(context.extractor, ModelExtractor)
     subject = fresh[0].turn.subject
+    arrivals = {arrived.turn.turn_id: arrived.arrived_at for arrived in fresh}
     with stage("admit"):
         original = [arrived.turn for arrived in fresh]
         conversation = with_histories(original, kept_context, context)
@@ -147,7 +149,8 @@ def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: Worker
         turns = admitted(masked, conversation, context.settings, for_model=asks_model)
         draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
         draft.room = room_of(subject, context)
-        preferences = spoken_preferences(turns, conversation.preferences, draft)
+        consent = Consent(conversation.consent_since, tolerance_of(context))
+        preferences = spoken_preferences(turns, conversation.preferences, consent, arrivals, draft)
         turns = without_withheld(turns, preferences)
     extraction: Extraction | None = None
     items: list[Item] = []
@@ -156,7 +159,6 @@ def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: Worker
     topics: dict[str | None, OpenTopic | None] = {}
     if any(turn.admission.action is not AdmissionAction.SKIP for turn in turns):
         with stage("extract"):
-            arrivals = {arrived.turn.turn_id: arrived.arrived_at for arrived in fresh}
             subject_state = context.catalog.subject_state(subject, now - timedelta(hours=1))
             before = with_known(turns, conversation, context) if asks_model else conversation
             extraction = context.extractor.extract(turns, before)
@@ -167,7 +169,7 @@ def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: Worker
             kept = list(screened(extraction, turns_by_id, preferences, draft, context))
             topics = topics_after(extraction, turns, conversation, preferences, context.policy)
         with stage("score"):
-            in_order = (_as_of_arrival(item, arrivals[item.turn_id]) for item in kept)
+            in_order = (_as_of_arrival(item, turns_by_id[item.turn_id], arrivals[item.turn_id]) for item in kept)
             items = list(_score(in_order, subject_state.writes, context))
         if items:
             with stage("embed"):
@@ -191,7 +193,7 @@ def _fresh(
         if known is not None and not arrived.turn.is_known_by(known):
             raise ConflictingTurn(arrived.turn.turn_id)
     erased = before.tombstones
-    tolerance = timedelta(seconds=context.settings.clock_tolerance_seconds)
+    tolerance = tolerance_of(context)
     fresh, too_late = list[ReceivedTurn](), list[ReceivedTurn]()
     for arrived in received:
         turn = arrived.turn
@@ -223,12 +225,13 @@ def _origins(received: Sequence[ReceivedTurn]) -> dict[str, Origin]:
     return {turn.turn_id: Origin(turn.conversation_id, turn.agent_id, turn.user_id) for turn in turns}
 
 
-def _as_of_arrival(item: Candidate | ForgetRequest, arrived_at: datetime) -> Candidate | ForgetRequest:
+def _as_of_arrival(item: Candidate | ForgetRequest, turn: Turn, arrived_at: datetime) -> Candidate | ForgetRequest:
     """Return an item said no later than its turn arrived: a clock that is ahead would have it outlast what is said
     after it."""
-    if item.said_at is None or item.said_at <= arrived_at:
+    said = item.said_at or turn.occurred_at
+    if item.said_at == said <= arrived_at:
         return item
-    said_at = arrived_at.astimezone(item.said_at.tzinfo)
+    said_at = min(said, arrived_at).astimezone(said.tzinfo)
     if isinstance(item, ForgetRequest) or item.occurred_at != item.said_at:
         return item.model_copy(update={"said_at": said_at})
     return item.model_copy(update={"said_at": said_at, "occurred_at": said_at})

@@ -129,7 +129,8 @@ class Changes:
     stay; `recent` are the last turns of some conversations. A deletion, or a wish to forget, drops all of these.
     `reviews` are opened unless they are known, `settled` ones must be open, `withdrawn` ones go without a trace; so do
     those that were made of a deleted memory or its turns.
-    `preferred` is what the subject wants of their memory from now on, `unpreferred` what they want no longer.
+    `preferred` is what the subject wants of their memory from now on, `unpreferred` what they want no longer;
+    a consent among them was given at `consent_given_at`, or where that is unset at `at`.
     `tombstones` say what is erased, until a second look ends the erasure; of `erased_turns` go the raw text, what waits
     for a person because of them, and all that is open or was asked.
     """
@@ -158,6 +159,7 @@ class Changes:
     """Accesses that the updated memories have in them now."""
     preferred: tuple[Preference, ...] = ()
     unpreferred: tuple[Preference, ...] = ()
+    consent_given_at: datetime | None = None
     preferences_read: Preferences | None = None
     """The subject's preferences when that was decided; None where it does not matter."""
     tombstones: tuple[Tombstone, ...] = ()

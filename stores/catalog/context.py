@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Select, Table, bindparam, delete, literal, null, select, union_all
+from sqlalchemy import Connection, Select, Table, Text, bindparam, delete, literal, null, select, type_coerce, union_all
 
 import stores.catalog.tables as tables
-from schema import Context, OpenTopic, Question, RecentTurn, Status, Subject
+from schema import Context, OpenTopic, PreferenceName, Question, RecentTurn, Status, Subject
 from stores.catalog.preferences import preferences_of
 from stores.catalog.statements import any_of, of_bound_subject, subject_parameters, upsert
 
@@ -44,11 +44,11 @@ PARTS: Final[tuple[Select[Any], ...]] = (
         _facts.c.attribute.in_(_NAMES),
         _memories.c.status == Status.ACTIVE,
     ),
-    select(literal("preference"), _preferences.c.name, _preferences.c.value, null()).where(
-        of_bound_subject(_preferences)
-    ),
+    select(
+        literal("preference"), _preferences.c.name, _preferences.c.value, type_coerce(_preferences.c.since, Text)
+    ).where(of_bound_subject(_preferences)),
 )
-"""The parts of the context of some conversations, as rows of what it is, a key, a text and a turn."""
+"""The parts of the context of some conversations, as rows of what it is, a key, a text, and a turn or a moment."""
 _READ = union_all(*PARTS)
 _CLOSE = delete(_topics).where(of_bound_subject(_topics), _topics.c.agent_id.in_(any_of("agents")))
 _ANSWER = delete(_questions).where(
@@ -99,6 +99,14 @@ def context_from(rows: Sequence[tuple[Any, ...]]) -> Context:
         },
         name=next((names[attribute] for attribute in _NAMES if attribute in names), None),
         preferences=preferences_of((key, text) for kind, key, text, _ in rows if kind == "preference"),
+        consent_since=next(
+            (
+                datetime.fromisoformat(since)
+                for kind, key, _, since in rows
+                if kind == "preference" and key == PreferenceName.CONSENT
+            ),
+            None,
+        ),
         recent=tuple(turn for kind, _, text, _ in rows if kind == "recent" for turn in _TURNS.validate_json(text)),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -25,6 +26,12 @@ class PreferenceStore(Reader):
     def of(self, subject: Subject) -> Preferences:
         """Return all that a subject wants."""
         return preferences_of(tuple(row) for row in self._rows(_OF, subject_parameters(subject)))
+
+    def consent_since(self, subject: Subject) -> datetime | None:
+        """Return when a subject gave or withdrew consent last, None where they never did."""
+        is_consent = _table.c.name == PreferenceName.CONSENT
+        since: datetime | None = self._value(select(_table.c.since).where(of_subject(_table, subject), is_consent))
+        return since
 
 
 def preferences_of(rows: Iterable[tuple[str, str]]) -> Preferences:
@@ -71,7 +78,9 @@ def write_preferences(connection: Connection, changes: Changes) -> None:
 
 
 def _row(changes: Changes, preference: Preference) -> dict[str, Any]:
-    return changes.subject.model_dump() | {"name": preference.name, "value": preference.value, "since": changes.at}
+    is_consent = preference.name is PreferenceName.CONSENT
+    since = (changes.consent_given_at if is_consent else None) or changes.at
+    return changes.subject.model_dump() | {"name": preference.name, "value": preference.value, "since": since}
 
 
 @cache
