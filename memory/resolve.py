@@ -220,7 +220,7 @@ def _update(
     existing = draft.current[decision.targets[0]]
     heard = scored.candidate
     if not may_replace(scored.speaker, existing.source):
-        heard = as_heard(heard, existing.summary)
+        heard = as_heard(heard, existing)
     merged = merge(existing, heard, scored.importance, draft.now, draft.policy_version)
     outdated = outdated_of(decision.outdated, scored.candidate, draft, context)
     merged = merged.model_copy(update={"supersedes": (*merged.supersedes, *(memory.id for memory in outdated))})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from policies.importance import source_trust
-from schema import Candidate
+from schema import Candidate, Memory
 from schema.turn import TurnSource
 
 USER: Final[TurnSource] = "chat"
@@ -70,11 +70,12 @@ def speaker_of(sources: Iterable[TurnSource]) -> TurnSource:
     return max(sources, key=lambda source: (source == USER, source_trust(source)))
 
 
-def as_heard(candidate: Candidate, summary: str) -> Candidate:
-    """Return what a repetition adds to words that its source may not change: that it was said again, and no more."""
+def as_heard(candidate: Candidate, memory: Memory) -> Candidate:
+    """Return what a repetition adds to a memory that its source may not change: that it was said again, and no more,
+    not even when: what its own source says of it since would come too late."""
     return candidate.model_copy(
         update={
-            "summary": summary,
+            "summary": memory.summary,
             "tags": (),
             "entities": (),
             "facts": (),
@@ -84,7 +85,8 @@ def as_heard(candidate: Candidate, summary: str) -> Candidate:
             "explicit": False,
             "pinned": False,
             "private": False,
-            "occurred_at": candidate.said_at,
+            "occurred_at": memory.occurred_at,
+            "said_at": memory.said_at,
         }
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -39,6 +39,22 @@ def test_what_contradicts_the_users_words_from_elsewhere_waits_for_a_person(
     approved = approve(review.id, worker.context, by="ana", now=NOW)
     assert approved.memory is not None
     assert ["Madrid" in summary for summary in summaries(worker, anna)] == [True]
+
+
+@pytest.mark.parametrize("source", ["external", "agent"])
+def test_what_a_source_says_again_of_the_users_words_does_not_outlast_what_they_say_since(
+    worker: Worker, anna: str, source: str
+) -> None:
+    now = datetime.now(UTC)
+    moments = [(now - timedelta(days=days)).isoformat() for days in (10, 1, 5)]
+    worker.hear(anna, "I live in Rome.", occurred_at=moments[0])
+    [before] = worker.known(subject(anna))
+    worker.hear(anna, "I live in Rome.", first=1, source=source, occurred_at=moments[1])
+    [after] = worker.known(subject(anna))
+    assert (after.said_at, after.occurred_at) == (before.said_at, before.occurred_at)
+    assert len(after.source_turn_ids) == 2
+    worker.hear(anna, "I live in Oslo now.", first=2, occurred_at=moments[2])
+    assert ["Oslo" in summary for summary in summaries(worker, anna)] == [True]
 
 
 @pytest.mark.parametrize("source", ELSEWHERE)
