@@ -94,7 +94,8 @@ def edit(
     fields = wanted.fields()
     if "category" in fields:
         fields["category"] = normalised_category(fields["category"], context.settings.categories)
-    fields |= _kept_words(fields, subject, context, by_hand=by_hand)
+    source = _AGENT if _is_agent(principal) else USER
+    fields |= _kept_words(fields, subject, context, by_hand=by_hand, source=source)
     if "summary" in fields:
         read = reading_of(fields["summary"], subject, context, now)
         fields |= {"facts": read.facts, "entities": read.entities, "said_at": now}
@@ -148,14 +149,14 @@ def _require_authority(principal: Principal | None, memory: Memory, refusal: str
 
 
 def _kept_words(
-    fields: Mapping[str, Any], subject: Subject, context: MemoryContext, *, by_hand: bool
+    fields: Mapping[str, Any], subject: Subject, context: MemoryContext, *, by_hand: bool, source: TurnSource
 ) -> dict[str, Any]:
     """Return what may be kept of the new summary and tags, where there are any."""
     tags, category = fields.get("tags", ()), fields.get("category")
     labels = [*tags, category] if category else tags
     preferences = context.catalog.preferences.of(subject)
     # Without a summary, too: a label alone may be on a blocked topic.
-    summary = screened(fields.get("summary", ""), preferences, context, labels=labels, by_hand=by_hand)
+    summary = screened(fields.get("summary", ""), preferences, context, labels=labels, by_hand=by_hand, source=source)
     kept = {"summary": summary, "tags": stated_tags(tags, subject, context)}
     return {name: value for name, value in kept.items() if name in fields}
 

@@ -12,6 +12,8 @@ from memory.planted_orders import is_likely_planted_statement
 from memory.screening import hidden_runs, masked_claim, source_of
 from memory.third_parties import REASON as OTHERS
 from memory.third_parties import own_names, without_others
+from policies.privacy.rights_claims import REASON as RIGHTS
+from policies.privacy.rights_claims import is_without_authority
 from policies.privacy.screen import screen
 from schema import Memory, Policy, Preferences, Subject, Turn, Verdict
 
@@ -77,6 +79,8 @@ class ImportScreening:
             is_summary=True,
             name=name,
         )
+        if is_without_authority(memory.source, memory.summary):
+            return Refused(RIGHTS)
         if screening.verdict is Verdict.QUARANTINE:
             return Refused(PLANTED)
         if screening.verdict is Verdict.REFUSE:

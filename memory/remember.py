@@ -20,6 +20,7 @@ from memory.spending import spending
 from memory.statement_screening import reading_of, require_consent, screened, stated_tags, stated_without_others
 from memory.tracing import memory_span
 from policies.access import may_see
+from policies.authority import USER
 from policies.categories import normalised_category
 from policies.limits import within_rate
 from schema import Candidate, Kind, Labels, Memory, MemoryType, Principal, Subject, Visibility
@@ -101,7 +102,7 @@ def remember(
     author_id = (principal.user_id if principal else None) or subject.subject_id
     agent_id = principal.agent_id if principal else None
     require_writable(principal, subject, Labels(visibility, author_id, agent_id), context.catalog)
-    summary = _summary(subject, statement, context)
+    summary = _summary(subject, statement, _source_of(principal), context)
     statement = replace(statement, summary=summary, tags=stated_tags(statement.tags, subject, context))
     candidate = _candidate(statement, principal, context, now)
     read = reading_of(candidate.summary, subject, context, now)
@@ -138,11 +139,15 @@ def _default_visibility(kind: Kind, principal: Principal | None) -> Visibility:
     return Visibility.INDIVIDUAL if own else Visibility.PRIVATE
 
 
-def _summary(subject: Subject, statement: Statement, context: MemoryContext) -> str:
+def _source_of(principal: Principal | None) -> TurnSource:
+    return "agent" if principal is not None and principal.agent_id is not None else "chat"
+
+
+def _summary(subject: Subject, statement: Statement, source: TurnSource, context: MemoryContext) -> str:
     preferences = context.catalog.preferences.of(subject)
     require_consent(preferences)
     labels = [*statement.tags, *filter(None, [statement.category])]
-    return screened(statement.summary, preferences, context, labels=labels)
+    return screened(statement.summary, preferences, context, labels=labels, source=source)
 
 
 def _decided_on(resolution: Resolution, now: datetime) -> LedgerEntry:
@@ -153,8 +158,7 @@ def _decided_on(resolution: Resolution, now: datetime) -> LedgerEntry:
 
 
 def _candidate(statement: Statement, principal: Principal | None, context: MemoryContext, now: datetime) -> Candidate:
-    by_agent = principal is not None and principal.agent_id is not None
-    source: TurnSource = "agent" if by_agent else "chat"
+    source = _source_of(principal)
     return Candidate(
         turn_id=f"statement:{statement.id or uuid.uuid4()}",
         ordinal=0,
@@ -167,6 +171,6 @@ def _candidate(statement: Statement, principal: Principal | None, context: Memor
         confidence=statement.confidence,
         occurred_at=statement.occurred_at or now,
         said_at=now,
-        explicit=not by_agent,
+        explicit=source == USER,
         pinned=statement.pinned,
     )

@@ -21,6 +21,8 @@ from memory.third_parties import Told, relations_known, text_without_others, wit
 from policies.authority import authority_of, without_privileges
 from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
+from policies.privacy.rights_claims import REASON as RIGHTS
+from policies.privacy.rights_claims import is_without_authority
 from policies.privacy.screen import masked_in, screen, tells_only_masks
 from policies.privacy.standing_claims import is_ordering_title, title_as_text
 from policies.privacy.third_parties import with_relation, without_names
@@ -107,15 +109,24 @@ def screened(
         elif item.turn_id in prompts - orders:
             draft.audit_refusal(AuditAction.REFUSED, item.turn_id, _PROMPT)
         elif item.turn_id in orders or screening.verdict is Verdict.QUARANTINE or behind[id(item)] in planted_texts:
-            shown = None if kept.only_as_news else _without_others(kept, turn, told, draft, context)
-            if shown is not None:
-                origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)
-                queue_for_review(shown, Asker.SCREENING, PLANTED, draft, context, origin)
+            _hold(kept, turn, PLANTED, told, draft, context)
+        elif is_without_authority(item.source, item.summary, behind[id(item)]):
+            _hold(kept, turn, RIGHTS, told, draft, context)
         elif (candidate := _without_others(kept, turn, told, draft, context)) and (
             allowed := without_privileges(candidate)
         ):
             told += allowed.facts
             yield allowed
+
+
+def _hold(
+    candidate: Candidate, turn: Turn, reason: str, told: Iterable[Fact], draft: Draft, context: MemoryContext
+) -> None:
+    """Have a person decide on a candidate, as it may be shown to them."""
+    shown = None if candidate.only_as_news else _without_others(candidate, turn, told, draft, context)
+    if shown is not None:
+        origin = Origin(turn.conversation_id, turn.agent_id, turn.user_id)
+        queue_for_review(shown, Asker.SCREENING, reason, draft, context, origin)
 
 
 def _blocked(

@@ -12,9 +12,12 @@ from memory.statement_reading import Reading, read_statement
 from memory.tags import kept_tags
 from memory.third_parties import REASON as OTHERS
 from memory.third_parties import Told, own_names, relations_known, without_others
+from policies.privacy.rights_claims import REASON as RIGHTS
+from policies.privacy.rights_claims import is_without_authority
 from policies.privacy.screen import screen
 from schema import Preferences, Subject, Verdict
 from schema.errors import Refused
+from schema.turn import TurnSource
 
 
 class NotKept(Refused):
@@ -38,19 +41,23 @@ def screened(
     *,
     labels: Sequence[str] = (),
     by_hand: bool = False,
+    source: TurnSource = "chat",
 ) -> str:
     """Return what may be kept of a text, its secrets masked; `labels` are looked at for blocked topics too.
 
     `by_hand` says that a person wrote it where they see what is kept: then the rules alone look for orders, and the
-    head, which is wrong now and then, is not asked.
+    head, which is wrong now and then, is not asked. `source` is whose words they are: what a user may do here, and what
+    is recommended to them, is not for an agent to say.
 
     Raises:
-        NotKept: it is a secret, planted, or on a blocked topic.
+        NotKept: it is a secret, planted, on a blocked topic, or not its source's to say.
         EmbedderUnavailable: the embedder cannot be asked now.
     """
     screening = screen(text, context.policy, blocked_topics=preferences.blocked_topics, labels=labels)
     if screening.verdict in (Verdict.REFUSE, Verdict.QUARANTINE):
         raise NotKept(f"this may not be kept ({', '.join(screening.reasons)})")
+    if is_without_authority(source, text):
+        raise NotKept(f"this may not be kept ({RIGHTS}): what a user may do, or is recommended, they say themself")
     if not by_hand and is_likely_planted_statement(text, context.embedder):
         raise NotKept(f"this may not be kept ({PLANTED}): it reads like an order to the assistant")
     return screening.text

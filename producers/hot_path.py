@@ -62,6 +62,7 @@ with needs_extra("fleet", "producers.hot_path"):
     from policies.limits import within_rate
     from policies.privacy import planted
     from policies.privacy.prompts import is_prompt
+    from policies.privacy.rights_claims import is_without_authority
     from policies.privacy.screen import screen
     from policies.privacy.third_parties import may_name_others, told_of
     from policies.trigger import ACT_FROM, Trigger, is_borne_out, last_exchange, orders_in, trigger_by_rules
@@ -342,6 +343,7 @@ def _may_be_noted(candidate: Candidate, turn: Turn, spoken: str, topics: Sequenc
             for text in (spoken, candidate.summary)
         )
         and not likely_about(candidate.summary, topics, context.embedder, *own)
+        and not is_without_authority(turn.source, spoken, candidate.summary)
         and not is_prompt(spoken)
         and not any(any(planted.find(name)) for name in names)
         and not likely_planted([spoken, planted.sentence_behind(candidate.summary, spoken)], context.embedder)
