@@ -23,7 +23,7 @@ from policies.privacy import planted
 from policies.privacy.prompts import is_prompt
 from policies.privacy.rights_claims import REASON as RIGHTS
 from policies.privacy.rights_claims import is_without_authority
-from policies.privacy.screen import masked_in, screen, tells_only_masks
+from policies.privacy.screen import is_secret_by_name, masked_in, screen, tells_only_masks
 from policies.privacy.standing_claims import is_ordering_title, title_as_text
 from policies.privacy.third_parties import with_relation, without_names
 from policies.topics import without
@@ -268,7 +268,9 @@ def source_of(
     def noted(text: str) -> str:
         return text_without_others(_hiding(hidden, kept(text)), own, policy)
 
-    metadata = {name: _metadata_kept(value, noted) for name, value in turn.metadata.items() if noted(name) == name}
+    metadata = {
+        name: _metadata_kept(name, value, noted, policy) for name, value in turn.metadata.items() if noted(name) == name
+    }
     beside = {"attachments": attachments, "metadata": metadata, "candidate": None, "history": ()}
     return turn.model_copy(update={"messages": messages, **beside})
 
@@ -280,10 +282,13 @@ def masked_text(text: str, policy: Policy) -> str:
     return screen(text, masking).text
 
 
-def _metadata_kept(value: MetadataValue, kept: Callable[[str], str]) -> MetadataValue:
-    """Return what an application noted as it may be kept; a number that may not be is one of a card, say."""
+def _metadata_kept(name: str, value: MetadataValue, kept: Callable[[str], str], policy: Policy) -> MetadataValue:
+    """Return what an application noted under a name as it may be kept; a number that may not be is one of a card, or a
+    PIN by its name, say."""
     text = str(value)
-    return value if kept(text) == text else kept(text) or _MASK
+    if kept(text) != text:
+        return kept(text) or _MASK
+    return _MASK if not isinstance(value, bool) and is_secret_by_name(name, text, policy) else value
 
 
 def attachment_kept(attachment: Attachment, kept: Callable[[str], str]) -> Attachment:

@@ -16,6 +16,7 @@ from policies.language.lexicon import word_set
 
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 """Letters or digits without a change between them: "abc"."""
+_MOST_SLASHES: Final = 3
 _CLOCK_DIGITS: Final = 4
 _HOURS, _MINUTES = 24, 60
 _EDGES: Final = "\"'“”‘’`.,;:!?()[]{}<>"
@@ -94,6 +95,12 @@ def is_key(value: str) -> bool:
     """Tell whether a token is a key without any context: digits, capitals and small letters take turns in it."""
     mixed = value.lower() != value and value.upper() != value
     return mixed and changes(value) >= 4 and entropy(value) >= 3.5
+
+
+def is_base64_key(value: str) -> bool:
+    """Tell whether a token with slashes in it is a key and no path: it is as uneven as chance makes forty characters of
+    base64 (of 20,000 by chance 98%; paths of names have less than 4.5 bits a character, or more slashes)."""
+    return is_key(value) and entropy(value) >= 4.5 and value.count("/") <= _MOST_SLASHES
 
 
 def is_password(value: str) -> bool:

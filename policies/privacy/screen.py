@@ -30,6 +30,15 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _PLACEHOLDER: Final = re.compile(r"\[[a-z_]{2,12}\]")
 """The placeholder of what was masked: "[email]"."""
 _SECRET: Final = "[secret]"
+_BETWEEN_WORDS: Final = re.compile(r"[_.\-]+|(?<=[a-z0-9])(?=[A-Z])")
+"""The places between the words of a name that a program gives: "db_user"."""
+_NAME_OF_SECRET: Final = re.compile(
+    r"\b(?:password|passwd|passphrase|pwd|secret|api ?key|(?:private|secret|signing) key|credentials?|"
+    r"(?:access|auth|refresh|bearer|api) token): \Z",
+    re.IGNORECASE,
+)
+"""A name whose value is a secret whatever it looks like: "client secret: "."""
+_SHORTEST_NAMED: Final = 3
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
 """The end of a sentence or a line: "Done. Next"."""
 _HOLLOW: Final = word_set(
@@ -91,6 +100,16 @@ def masked_in(text: str, policy: Policy) -> tuple[str, ...]:
     hidden, personal = _found(seen.text)
     shown = hidden if policy.personal_identifiers == "keep" else hidden + personal
     return tuple(text[finding.start : finding.end] for finding in (_as_written(raw, seen) for raw in shown))
+
+
+def is_secret_by_name(name: str, value: str, policy: Policy) -> bool:
+    """Return whether a program's value under a name, such as `cardPin`, is what the rules hide behind the words of it:
+    "card pin: 4821". The finder of what is told in free words has learned of sentences, and is not asked."""
+    said = folded(f"{_BETWEEN_WORDS.sub(' ', name)}: ").text
+    if _NAME_OF_SECRET.search(said) and len(value) >= _SHORTEST_NAMED:
+        return True
+    rules = secrets.RULES if policy.personal_identifiers == "keep" else (*secrets.RULES, *_PERSONAL)
+    return any(finding.end > len(said) for finding in find_all(said + folded(value).text, rules))
 
 
 def tells_only_masks(summary: str, name: str | None) -> bool:

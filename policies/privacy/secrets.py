@@ -367,4 +367,7 @@ RULES: Final = (
     Rule("secret", shape(r"(?<![A-Za-z0-9_/.=+-])(?P<value>[A-Za-z0-9_+=-]{24,256})(?![A-Za-z0-9_/.+-])"),
         ("Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3Hg5Fd0Sa", "we use Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3 there"),
         "My AntidisestablishmentarianismAndMore post went well.", check=checks.is_key),
+    Rule("secret", shape(r"(?<![A-Za-z0-9/+])(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+        ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "we use qpXk+0Dz/9sVbN2mLw7RtYcHj4Gf1Ae8Ui3OoP5K there"),
+        "It lies in src/Components/UserProfile/Index2/View3A now.", check=checks.is_base64_key),
 )  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import REGISTRY
@@ -173,3 +174,44 @@ def test_what_is_told_beside_a_mask_is_kept() -> None:
     said = "Ana's sister Ines writes to them at ana@example.org on Sundays."
     [kept] = _kept(candidate(said), _turn(("user", "My sister Ines writes to me at ana@example.org on Sundays.")))
     assert "Ines writes to them at [email]" in kept.summary
+
+
+def _noted(**metadata: str | float | bool) -> dict[str, Any]:
+    turn = _turn(("user", "I love sailing.")).model_copy(update={"schema_version": 2, "metadata": metadata})
+    return dict(source_of(turn, (), (), POLICY).metadata)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("pin", 7391),
+        ("cardPin", "7391"),
+        ("gate_code", 4471),
+        ("otp", 482911),
+        ("cvv", 123),
+        ("user.password", "hunter2"),
+        ("client_secret", "blue-bird"),
+        ("account_number", 12345678),
+        ("note", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+    ],
+)
+def test_a_value_that_is_a_secret_by_its_name_or_its_shape_is_masked(name: str, value: str | int) -> None:
+    assert _noted(**{name: value}) == {name: "[masked]"}
+
+
+def test_values_that_only_look_like_secrets_stay() -> None:
+    benign: dict[str, str | float | bool] = {
+        "pinned": True,
+        "pin_count": 2,
+        "token": True,
+        "max_tokens": 4096,
+        "status_code": 404,
+        "error_code": 50012,
+        "order_id": 12345678,
+        "timestamp": 1730534400.123,
+        "user": "maya92",
+        "session": "9f1c2a7e-55f1-4f6a-9d5d-0a9a1f1b1c11",
+        "trace": "4bf92f3577b34da6a3ce929d0e0e4736",
+        "path": "src/Components/UserProfile/Index2/View3A",
+    }
+    assert _noted(**benign) == benign
