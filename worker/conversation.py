@@ -11,7 +11,7 @@ from typing import Literal
 from memory.spoken_preferences import SpokenPreferences
 from policies.admission import admit, admit_for_model, orders_something
 from policies.privacy.planted import is_likely
-from policies.privacy.requested_secrets import asking_sentence, is_begun, without_answers
+from policies.privacy.requested_secrets import asking_sentence, is_announced, is_begun, without_answers
 from policies.privacy.screen import screen
 from schema import (
     MAX_QUESTION_CHARS,
@@ -39,6 +39,7 @@ from worker.context import WorkerContext
 from worker.extract.utterances import question_of
 
 _BEGUN = "The secret is"
+_ANNOUNCED = "Here comes the secret."
 """The stand-in for a secret that was begun, until the next turn."""
 _AGENT_DISABLED = "agent_disabled"
 _NOT_KEPT = {"consent_withdrawn", "off_the_record", _AGENT_DISABLED}
@@ -299,7 +300,9 @@ def _secret_left_open(turn: Turn) -> str | None:
     if asked := asking_sentence(_last_words(turn)):
         return asked[:MAX_QUESTION_CHARS]
     spoken = [message.content for message in turn.messages if message.role == "user"]
-    return _BEGUN if spoken and is_begun(spoken[-1]) else None
+    if spoken and is_begun(spoken[-1]):
+        return _BEGUN
+    return _ANNOUNCED if spoken and is_announced(spoken[-1]) else None
 
 
 def _question(admitted: AdmittedTurn, preferences: SpokenPreferences, policy: Policy) -> Question | None:

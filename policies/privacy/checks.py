@@ -17,6 +17,11 @@ from policies.language.lexicon import word_set
 _RUN: Final = re.compile(r"[A-Za-z]+|\d+")
 """Letters or digits without a change between them: "abc"."""
 _MOST_SLASHES: Final = 3
+_AS_IN: Final = re.compile(r"\b[a-z0-9] (?:as in|for|like|as) [\w-]{2}", re.IGNORECASE)
+"""A letter told by a word that begins with it: "B as in bravo"."""
+_SPELLED_ITEM: Final = re.compile(r"[\w-]+")
+"""A thing that is read out between commas or spaces: "niner"."""
+_MANY_SPELLED: Final = 5
 _CLOCK_DIGITS: Final = 4
 _HOURS, _MINUTES = 24, 60
 _EDGES: Final = "\"'“”‘’`.,;:!?()[]{}<>"
@@ -138,6 +143,11 @@ def is_phrase(value: str) -> bool:
     words = value.split()
     states = all(word in _STATES or (len(word) > 5 and word.endswith(_LIKE_STATES)) for word in words)
     return len(re.split(r"[ -]", value)) > 1 and not any(word in _FUNCTION for word in words) and not states
+
+
+def is_spelled(value: str) -> bool:
+    """Tell whether letters, digits and signs are read out one by one: with a word for one of them, or five of them."""
+    return bool(_AS_IN.search(value)) or len(_SPELLED_ITEM.findall(value)) >= _MANY_SPELLED
 
 
 def spoken_digits(value: str) -> int:

@@ -7,7 +7,8 @@ from typing import Final
 
 from policies.privacy import checks
 from policies.privacy.rules import Rule, label_pattern, shape
-from policies.privacy.secrets import DIGIT_WORD, READ_OUT, SPOKEN
+from policies.privacy.secret_names import DIGIT_WORD
+from policies.privacy.secrets import READ_OUT, SPOKEN
 
 _CONTEXT_CHARS: Final = 40
 _PHONE_WORDS: Final = (

@@ -8,7 +8,7 @@ from typing import Final
 
 from policies.language.orders import orders_of
 from policies.privacy.rules import label_pattern
-from policies.privacy.secrets import CODES, PASSWORDS, PINS
+from policies.privacy.secret_names import CODES, PASSWORDS, PINS
 from schema import Message
 
 _MASK: Final = "[secret]"
@@ -49,6 +49,20 @@ _UNFINISHED: Final = re.compile(
     re.IGNORECASE,
 )
 """A telling that ends where its secret begins: "my pin is "."""
+_ANNOUNCES: Final = re.compile(
+    r"\b(?:here(?:['’]s| is| are| comes?| goes)|(?:next|now) (?:comes?|is|follows?)|follow(?:s|ing)|coming up|this is|"
+    r"(?:i['’]ll|i will|i['’]m going to|i am going to|let me|i['’]m|i am) (?:now |just )?(?:tell|give|send|type|"
+    r"write|text|spell|post|paste|sending|typing|giving|writing)\w*)\b[^\n.!?]{0,60}\Z",
+    re.IGNORECASE,
+)
+"""Words before the name of a secret that say that it comes next: "here comes my "."""
+_ANNOUNCED: Final = re.compile(
+    r"(?:\s(?:for|of|to|at|on)\s[^\n.!?]{1,40}?)?\s{0,2}(?:now|next|again|then|below)?[\s.:!…]{0,4}\Z", re.IGNORECASE
+)
+"""The end of a message that announces a secret, behind its name: " for the router:"."""
+_ODD: Final = re.compile(r"\s*(?:\S*[^\W_][\d_@&!*+=#?/-]\S*|\S*\d\S*|\S+\s*[.!]*\s*\Z)")
+"""A message that may be a secret that was announced, by a digit or a sign in its first word, or by being one word:
+"Pelican_55_dusk"."""
 _SENTENCE: Final = re.compile(r"\s*[^\s]+[^\n.!?]*")
 """A sentence from its begin: "4821 it is"."""
 _CLAUSE: Final = re.compile(r"\s*[^\s]+(?:(?!\s(?:and|but|so|because)\s)[^\n.!?,;])*")
@@ -57,19 +71,21 @@ _NO_ANSWER: Final = frozenset({"forget", "stop"})
 
 
 def without_answers(messages: Sequence[Message], question: str = "") -> tuple[Message, ...]:
-    """Return the messages without what answers a question for a secret, or completes what one before it began.
+    """Return the messages without what answers a question for a secret, or completes what one before it began or
+    announced.
 
-    `question` is what was asked, or begun, last in the turn before. Of an answer its first sentence is taken out, of a
-    completion its first clause: which word of them is the secret no rule can tell. Linear in the length of the text.
+    `question` is what was asked, begun or announced last in the turn before. Of an answer its first sentence is taken
+    out, of a completion its first clause: which word of them is the secret no rule can tell. Linear in the length of
+    the text.
     """
-    asked, begun, before = _asks(question, ""), is_begun(question), ""
+    asked, begun, announced, before = _asks(question, ""), is_begun(question), is_announced(question), ""
     kept = []
     for message in messages:
         text, masked = message.content, message
         if message.role == "user":
-            if asked or begun:
+            if asked or begun or (announced and _ODD.match(text)):
                 masked = message.model_copy(update={"content": _masked(text, asked=asked)})
-            asked, begun, before = False, is_begun(text), text
+            asked, begun, announced, before = False, is_begun(text), is_announced(text), text
         elif message.role == "assistant":
             asked = _asks(text, before)
         kept.append(masked)
@@ -92,6 +108,13 @@ def is_begun(text: str) -> bool:
     end = text[-_READ_CHARS:]
     names = (*label_pattern(_NAMED).finditer(end), *label_pattern(_CARDS).finditer(end))
     return any(_UNFINISHED.match(end, name.end()) for name in names[-12:])
+
+
+def is_announced(text: str) -> bool:
+    """Tell whether a message says that a secret comes next: "Here comes my wifi password."."""
+    end = text[-_READ_CHARS:]
+    names = [*label_pattern(_NAMED).finditer(end)]
+    return any(_ANNOUNCED.match(end, name.end()) and _ANNOUNCES.search(end[: name.start()]) for name in names[-12:])
 
 
 def _asks(text: str, before: str) -> bool:

@@ -4,71 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from policies.language.lexicon import word_set
-from policies.privacy import checks, vendor_keys
+from policies.privacy import checks, dialled_secrets, vendor_keys
 from policies.privacy.rules import Rule, shape
+from policies.privacy.secret_names import (
+    CARD_CODES,
+    CODES,
+    DIGIT_WORD,
+    EASTERN,
+    LOCKED,
+    LOGINS,
+    PASSWORDS,
+    PINS,
+    WEAK_PASSWORDS,
+)
 
-EASTERN: Final = ("密码", "密碼", "暗証番号", "パスワード", "비밀번호", "סיסמה", "كلمة السر", "كلمة المرور", "पासवर्ड")
-PASSWORDS: Final = (
-    "password", "passwords", "passw0rd", "p@ssword", "passcode", "passcodes", "passphrase", "passwd", "passkey",
-    "pass word", "pass phrase", "pass code", "pwd",
-    "kennwort", "passwort", "contraseña", "contrasena", "mot de passe", "senha", "wachtwoord", "hasło", "haslo",
-    "lösenord", "losenord", "adgangskode", "passord", "salasana", "heslo", "jelszó", "parola", "şifrem", "şifre",
-    "пароль", *EASTERN, "db_password", "user_password", "root_password", "admin_password", "smtp_password",
-)  # fmt: skip
-WEAK_PASSWORDS: Final = ("pw", "pass", "wifi", "wi-fi", "wifi key", "wifi code", "wi-fi key", "clave", "schlüssel",
-                         "db_pass", "user_pass", "root_pass", "admin_pass", "network key")  # fmt: skip
-"""Words that also mean other things: what follows must have a digit."""
-PINS: Final = ("pin", "puk", "pin code", "pin number", "tan", "otp", "passcode", "geheimzahl", "código pin")
-CARD_CODES: Final = (
-    "cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "digits on the back", "numbers on the back",
-    "number on the back",
-)  # fmt: skip
-_WHICH: Final = (
-    "one-time", "verification", "security", "confirmation", "authentication", "auth", "2fa", "mfa", "access",
-    "door", "gate", "alarm", "entry", "unlock", "backup", "recovery", "safe", "lock", "garage", "building", "sms",
-    "login", "sign-in", "entrance", "keypad", "elevator", "house", "locker", "bike", "gym", "mailbox", "phone",
-    "iphone", "ipad", "card", "sim", "parking", "office", "vault", "suitcase", "front-door", "apartment",
-)  # fmt: skip
-CODES: Final = (
-    *(f"{which.replace('-', ' ')} {noun}" for which in _WHICH for noun in ("code", "codes", "passcode")),
-    "combination", "türcode", "alarmcode", "tresorcode", "haustürcode", "code d'accès", "code de l'immeuble",
-    "code de la porte", "code du portail", "code de l'alarme", "código de acceso", "código de la puerta",
-    "código de la alarma", "código da porta", "código do alarme", "codice del portone", "codice dell'allarme",
-    "kod do drzwi", "kod do domofonu", "kod do alarmu", "kod do sejfu", "toegangscode", "code van de deur",
-    "code van de kluis", "code van het alarm",
-)  # fmt: skip
-LOGINS: Final = (
-    "login",
-    "log in",
-    "logs in",
-    "logged in",
-    "log on",
-    "sign in",
-    "signed in",
-    "signs in",
-    "username",
-    "user name",
-    "user id",
-    "credentials",
-    "creds",
-    "unlock",
-    "unlocks",
-    "ssid",
-    "guest network",
-    "home network",
-    "zugang",
-    "zugangsdaten",
-)
-_LOCKED: Final = ("lock", "padlock", "locker", "safe", "alarm", "keypad", "gate", "garage", "door", "vault", "phone",
-    "laptop",
-                  "tablet", "ipad", "iphone", "screen", "computer")  # fmt: skip
-_NUMBER_WORDS: Final = word_set(
-    """zero oh one two three four five six seven eight nine null eins zwei drei vier fünf sechs sieben acht neun
-    cero uno dos tres cuatro cinco seis siete ocho nueve zéro un deux trois quatre cinq sept huit neuf
-    zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć"""
-)
-DIGIT_WORD: Final = rf"(?:(?:double|triple)\s)?(?:{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})"
 _LINK: Final = (
     r"(?:\s+(?:for|of|on|to|at|in|used|von|für|de|del|do|da|du|di)\b[^\n.!?:=]{1,48}?|,[^,\n.!?]{1,32},|"
     r"\s(?:everywhere|anywhere))?"
@@ -276,7 +225,7 @@ RULES: Final = (
     Rule("code", shape(rf"{_TYPED}(?P<value>\d(?:[ -]?\d){{3,7}}[#*]?)\s(?:at|on|into|for)\s"
         r"(?:the|my|our|his|her|their)\s(?:[\w-]{1,20}\s){0,2}\Z"),
         ("dial 4-8-1-2 on the alarm", "You punch in 4812 at our gate"), "I typed 4812 words on my laptop.",
-        labels=_LOCKED, look="back", reach=72, point=True),
+        labels=LOCKED, look="back", reach=72, point=True),
     Rule("code", shape(r"\b(?:gets?|got|comes?|came|lets? (?:him|her|them|me|us)|letting (?:him|her|them)) in "
         r"(?:with|by|using) (?P<value>\d(?:[ -]?\d){3,7}(?:[#*]|(?=\s*(?:[.,;!?\n]|$))))"),
         ("The nanny gets in with 5512#", "He got in with 7305."), "They came in with 1200 guests.", point=True),
@@ -290,7 +239,7 @@ RULES: Final = (
             r"(?:\s(?:to|for|of|on)\s[^\n.!?:=\d]{1,32}?(?:\s?[:=]|\s(?:is|was))|\s?(?:[:=]|is|was)?)\s{0,2}")),
     Rule("code", SPOKEN,
         ("our gate opens with star four eight one two hash", "The door opens to seven three zero five"),
-        "The gate opens with one of two keys.", labels=_LOCKED, point=True,
+        "The gate opens with one of two keys.", labels=LOCKED, point=True,
         gap=shape(r"\s(?:opens?|unlock(?:s|ed)?)\s(?:with|to|at|by)\s(?:star\s|hash\s|pound\s)?")),
     Rule("seed_phrase", shape(_STARTS_WITH + r"(?P<value>[^\n.!?]{3,160})"),
         ("My seed phrase starts with ocean, then violet", "the recovery phrase of my wallet ends in hammer brave"),
@@ -316,7 +265,7 @@ RULES: Final = (
         r"\s(?:(?:is|are|opens?|unlock(?:s|ed)?|code|set|combination|wants|takes)\s){1,3}(?:with|to|at)?\s?"
         r"(?P<value>\d(?:[ -]?\d){3,7}[#*]{0,2})(?=\s*(?:[.,;!?\n]|$))"),
         ("The door opens with 2580#", "My phone unlocks with 730591"), "My alarm is at 0630.",
-        labels=_LOCKED, gap=shape(""), point=True, check_around=checks.is_no_time_of_day),
+        labels=LOCKED, gap=shape(""), point=True, check_around=checks.is_no_time_of_day),
     Rule("code", shape(r"\b(?P<value>[A-Z2-7]{16,64})\b", exact=True),
         ("my 2FA secret is MZXW6YTBOI7DKNRW", "totp seed MZXW6YTBOI7DKNRW"), "I set up 2FA today.",
         labels=("2fa", "mfa", "totp", "otp", "authenticator"), point=True),
@@ -363,6 +312,7 @@ RULES: Final = (
                 "maiden name of my mother", "mädchenname meiner mutter", "nom de jeune fille de ma mère",
                 "nombre de soltera de mi madre", "apellido de soltera de mi madre", "nome de solteira da minha mãe",
                 "nazwisko panieńskie mamy", "nazwisko panieńskie matki")),
+    *dialled_secrets.RULES,
     # Last, so that what one of the rules above knows by name is called by it.
     Rule("secret", shape(r"(?<![A-Za-z0-9_/.=+-])(?P<value>[A-Za-z0-9_+=-]{24,256})(?![A-Za-z0-9_/.+-])"),
         ("Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3Hg5Fd0Sa", "we use Qm7Rt2Yw9Ze4Xc6Vb1Nn8Kj3 there"),

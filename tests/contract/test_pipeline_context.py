@@ -147,6 +147,13 @@ def test_what_answers_a_question_for_a_secret_is_in_no_table(worker: Worker, ann
     assert "bluehorse" not in str(source)
 
 
+def test_a_secret_that_a_turn_announces_is_in_no_table_with_the_next(worker: Worker, anna: str) -> None:
+    tell(worker, exchange(anna, 0, ("user", "Here comes my wifi password."), ("assistant", "Go ahead.")))
+    tell(worker, exchange(anna, 1, ("user", "Pelican_55_dusk"), ("user", "I live in Lisbon."), ("assistant", "Ok.")))
+    assert any("Lisbon" in summary for summary in summaries(worker, anna))
+    assert "Pelican" not in worker.everywhere(subject(anna))
+
+
 def test_a_name_told_once_is_used_ever_after(worker: Worker, anna: str) -> None:
     tell(worker, exchange(anna, 0, ("user", "My name is Maya.")))
     tell(worker, exchange(anna, 1, ("user", "I live in Lisbon."), conversation_id="another"))

@@ -43,6 +43,33 @@ def test_a_secret_begun_in_one_message_is_not_completed_in_the_next(begun: str) 
 
 
 @pytest.mark.parametrize(
+    ("announced", "told", "left"),
+    [
+        ("Here comes my wifi password.", "Pelican_55_dusk", "[secret]"),
+        ("I'll send you the gate code now", "B77 then hash, thanks", "[secret], thanks"),
+        ("This is the password for my router:", "bluehorse", "[secret]"),
+        ("Next comes my PIN", "48 21", "[secret]"),
+    ],
+)
+def test_a_secret_that_was_announced_is_taken_out_of_what_is_said_next(announced: str, told: str, left: str) -> None:
+    assert kept(announced, "Got it.", told) == left
+    assert kept(told, question="Here comes the secret.") == left
+
+
+@pytest.mark.parametrize(
+    ("announced", "told"),
+    [
+        ("Here comes my wifi password.", "I live in Lisbon."),
+        ("Here comes my wife.", "Pelican_55_dusk"),
+        ("This is my password manager.", "Vault7 is its name"),
+        ("I changed my wifi password.", "Pelican_55_dusk is a boat"),
+    ],
+)
+def test_what_was_not_announced_is_kept(announced: str, told: str) -> None:
+    assert kept(announced, "Go ahead.", told) == told
+
+
+@pytest.mark.parametrize(
     ("question", "answer"),
     [
         ("Do you use a password manager?", "Yes, since May."),

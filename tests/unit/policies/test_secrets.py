@@ -71,6 +71,42 @@ def test_a_password_is_found_however_it_is_told(text: str) -> None:
     assert "Vq7zebra4" not in screen(text, POLICY).text
 
 
+AS_A_HAND_DOES_THEM = [
+    "Remember my locker combination, left 14 right 32 left 7.",
+    "The vault dial goes clockwise 40, counterclockwise 15, clockwise 22.",
+    "I log in to the bank with user 88214 and secret word marmalade.",
+    "Unlock pattern on my phone is an L from the top left: 1-4-7-8-9.",
+    "My tablet's lock pattern goes down, right, up and left.",
+    "My 2FA recovery is 8f3k-92jd, 7dk2-0s8m and 1l4p-ww93.",
+    "My voicemail password spelled out is B as in bravo, 9, X as in x-ray, 4.",
+    "Here comes my wifi password.\nPelican_55_dusk",
+]
+
+
+@pytest.mark.parametrize("text", AS_A_HAND_DOES_THEM)
+def test_a_secret_is_found_as_it_is_turned_drawn_or_spelled(text: str) -> None:
+    kept = screen(text, POLICY).text
+    assert not any(told in kept for told in ("14", "40", "marmalade", "1-4-7", "down", "8f3k", "ravo", "Pelican"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I love the combination of colours, teal 14 and rust 32.",
+        "A pattern of left turns took us home in 14 minutes.",
+        "Turn left at exit 14, right after 32 metres, left at number 7.",
+        "I knit a pattern: 1-4-7-8-9 rows of purl.",
+        "My name is Bea, B as in bravo.",
+        "The secret word in the game was marmalade?",
+        "I log in to the bank every Monday.",
+        "My recovery took 8 weeks and 3 days.",
+        "I forgot my password.\nCan you help me?",
+    ],
+)
+def test_what_only_sounds_like_a_secret_that_is_turned_drawn_or_spelled_stays(text: str) -> None:
+    assert screen(text, POLICY).verdict is Verdict.ALLOW
+
+
 OTHERS = [
     ("My passphrase is wooden kettle flies east", "kettle"),
     ("The code to my building is 7305", "7305"),
