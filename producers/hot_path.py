@@ -65,6 +65,7 @@ with needs_extra("fleet", "producers.hot_path"):
     from policies.privacy.rights_claims import is_without_authority
     from policies.privacy.screen import screen
     from policies.privacy.third_parties import may_name_others, told_of
+    from policies.speakers import of_one_user
     from policies.trigger import ACT_FROM, Trigger, is_borne_out, last_exchange, orders_in, trigger_by_rules
     from stores.catalog import Changes, Undecided
 
@@ -183,6 +184,7 @@ class HotPath:
     def _begin(self, turn: Turn) -> _Pending:
         """Ask the rules, and have the model asked beside whatever is done meanwhile."""
         began = time.monotonic()
+        turn = of_one_user(turn)
         by_rules = trigger_by_rules(turn)
         if not self._asks_model or by_rules.explicit or orders_in(turn):
             return _Pending(began, by_rules)
@@ -242,6 +244,8 @@ class HotPath:
         context, subject = self._context, turn.subject
         if noted := context.catalog.provisional.of_turns(subject, [turn.turn_id]):
             return Noted(pending.known(), candidate=noted[0])
+        undecided = Undecided(turn, tolerance_of(context))
+        turn = of_one_user(turn)
         draft = Draft(subject, now, context.policy.version, by=by, name=turn.user_name())
         preferences = context.catalog.preferences.of(subject)
         _, before = last_exchange(turn)
@@ -258,7 +262,6 @@ class HotPath:
         withheld = withheld or not (self._remembers(turn) or trigger.explicit)
         if trigger.should_create and not withheld and not hidden:
             candidate = self._provisional(turn, trigger, spoken.topics(turn.turn_id), writes, draft)
-        undecided = Undecided(turn, tolerance_of(context))
         if draft.changed or draft.preferred or draft.unpreferred:
             with memory_span("upsert_memory", record_id=candidate.id, count=1) if candidate else nullcontext():
                 publish(replace(draft.changes(), undecided=undecided), draft.vectors, context)

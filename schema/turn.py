@@ -267,5 +267,7 @@ class Turn(Value):
         return "\n".join(message.content for message in self.messages if message.role == role)
 
     def user_name(self) -> str | None:
-        """Return the name that the user's messages carry, if any does."""
-        return next((m.name for m in self.messages if m.role == "user" and m.name), None)
+        """Return the name that the user's messages carry, if any does: the one that is their id, or else the first."""
+        names = [message.name for message in self.messages if message.role == "user" and message.name]
+        own = (name for name in names if name.casefold() == self.user_id.casefold())
+        return next(own, names[0] if names else None)

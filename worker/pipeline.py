@@ -22,6 +22,7 @@ from memory.spoken_preferences import Consent, SpokenPreferences, spoken_prefere
 from memory.stages import stage
 from memory.superseding import tolerance_of
 from policies.limits import within_rate
+from policies.speakers import of_one_user
 from schema import (
     AdmissionAction,
     AdmittedTurn,
@@ -146,7 +147,7 @@ def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: Worker
         conversation = with_histories(original, kept_context, context)
         masked = without_answered_secrets(original, conversation)
         fresh = [replace(arrived, turn=turn) for arrived, turn in zip(fresh, masked, strict=True)]
-        turns = admitted(masked, conversation, context.settings, for_model=asks_model)
+        turns = admitted(list(map(of_one_user, masked)), conversation, context.settings, for_model=asks_model)
         draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
         draft.room = room_of(subject, context)
         consent = Consent(conversation.consent_since, tolerance_of(context))
