@@ -52,7 +52,7 @@ WORK: Final = (
     Mutation(
         "a turn of a clock that is ahead outlasts all that is said after it",
         "worker/pipeline.py",
-        "    if item.said_at is None or item.said_at <= arrived_at:\n",
+        "    if item.said_at == said <= arrived_at:\n",
         "    if True:\n",
         ("tests/contract/test_order_of_truth.py",),
     ),
@@ -207,7 +207,7 @@ WORK: Final = (
     Mutation(
         "no masks beside the summary: a field keeps what was masked there",
         "memory/screening.py",
-        "is_masked = text in candidate.summary and text not in screening.text",
+        "is_masked = text in claim.summary and text not in screening.text",
         "is_masked = False",
         ("tests/unit/test_screening.py", "-k", "short_groups"),
     ),
