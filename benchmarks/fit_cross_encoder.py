@@ -8,8 +8,9 @@
     python -m benchmarks.fit_cross_encoder --further ua,ub,uc,ue,uf --drawn 11000         # more, and talk
     python -m benchmarks.fit_cross_encoder --further ug,uh,va,vb,vc --drawn 9000          # and months of talk
     python -m benchmarks.fit_cross_encoder --further ui,va,vb,vc,ve --drawn 9000          # without what came about
+    python -m benchmarks.fit_cross_encoder --further uk,um,un,uo,ux --drawn 6000 --share .33  # short acquaintance
 
-Six authors (bg, dc, tc, ud, uj, vd) are held out: the weights that are written are those which are judged on what
+Seven authors (bg, dc, tc, ud, uj, ul, vd) are held out: the weights that are written are those which are judged on what
 they wrote. It learns from `benchmarks/data/known` (what somebody told before, what they say now, and what of it that
 ends or tells again; its README has the conventions), from the pairs of `benchmarks/data/changes.jsonl`, from
 `data/plain`: what ends a thing told in few words, beside what was told of other matters, which it leaves; from
@@ -95,11 +96,14 @@ class Pair:
 def main(
     held_out: Annotated[
         str, typer.Option(help="The authors to judge on instead of learning from.")
-    ] = "bg,dc,tc,ud,uj,vd",
+    ] = "bg,dc,tc,ud,uj,ul,vd",
     further: Annotated[
         str,
         typer.Option(help="Go on from the weights that there are, with these new authors and as much of the others."),
     ] = "",
+    share: Annotated[
+        float, typer.Option(help="How far to go from the weights that there are to those of a further fit.")
+    ] = _NEW_SHARE,
     drawn: Annotated[
         int | None, typer.Option(help="How many pairs of the other authors to go on with, instead of as many.")
     ] = None,
@@ -124,7 +128,7 @@ def main(
     before = {name: tensor.detach().clone() for name, tensor in begun.items()}
     weights = fitted(examples, fixed, begun, _FURTHER if new else _ANEW)
     if new:
-        weights = {name: torch.lerp(before[name], tensor, _NEW_SHARE) for name, tensor in weights.items()}
+        weights = {name: torch.lerp(before[name], tensor, share) for name, tensor in weights.items()}
     write(weights, _WEIGHTS, _LIFTED)
     for author in judged:
         _report(author, [pair for pair in pairs if pair.author == author])

@@ -17,28 +17,31 @@ from benchmarks.fit_heads import DATA, fitted, in_eight_bits, matrix
 from policies.language.features import SIZE, features_of
 from policies.privacy.names import names_in
 from policies.privacy.sensitive import special_places
-from policies.privacy.sensitive_head import LIKELY, as_read, classes_of
+from policies.privacy.sensitive_head import LIKELY, SOMEBODY, as_read, classes_of
 
+HELD_OUT: Final = "r"
+"""The author from whom neither the head nor the reader of utterances learns."""
 CLAUSES: Final = Path(__file__).parent / "data" / "sensitive.jsonl"
 WEIGHTS: Final = Path(__file__).parent.parent / "policies" / "privacy" / "sensitive_head.npz"
 
 
 @dataclass(frozen=True)
 class Row:
-    """What somebody tells as the head reads it, who wrote it, and whether it is sensitive about others it names."""
+    """What somebody tells, with others under one name, who wrote it, and whether it is sensitive about others it
+    names."""
 
     author: str
     text: str
     sensitive: bool
 
 
-def learned() -> list[Row]:
-    """Return the clauses that are labelled."""
+def labelled(somebody: str = SOMEBODY) -> list[Row]:
+    """Return the clauses that are labelled, with others called `somebody`."""
     said = map(json.loads, CLAUSES.read_text(encoding="utf-8").splitlines())
-    return [Row(one["author"], as_read(one["text"], one["names"], ()), one["sensitive"]) for one in said]
+    return [Row(one["author"], as_read(one["text"], one["names"], (), somebody), one["sensitive"]) for one in said]
 
 
-def plain_talk() -> list[Row]:
+def plain_talk(somebody: str = SOMEBODY) -> list[Row]:
     """Return utterances that name somebody and have no word that is said of what is sensitive."""
     rows = []
     for path in sorted(DATA.glob("author_*.jsonl")):
@@ -46,7 +49,7 @@ def plain_talk() -> list[Row]:
             names = names_in(said["text"], (), (), ())
             text = as_read(said["text"], names, ())
             if names and "any" not in classes_of(text) and not special_places(text):
-                rows.append(Row(path.stem, text, sensitive=False))
+                rows.append(Row(path.stem, as_read(said["text"], names, (), somebody), sensitive=False))
     return rows
 
 
@@ -64,9 +67,9 @@ def main(
     out: Annotated[Path, typer.Option(help="Where the weights go.")] = WEIGHTS,
 ) -> None:
     """Fit the head of what is sensitive."""
-    labelled = learned()
-    rows = labelled + plain_talk()
-    names = sorted({name for row in labelled for name in classes_of(row.text)})
+    told = labelled()
+    rows = told + plain_talk()
+    names = sorted({name for row in told for name in classes_of(row.text)})
     table, truth = features(rows, names), np.array([row.sensitive for row in rows])
     authors = np.array([row.author for row in rows])
     if held:
@@ -76,7 +79,7 @@ def main(
             mine = authors == author
             model = fitted(table[~mine], truth[~mine])
             likely[mine] = model.predict_proba(table[mine])[:, 1] > LIKELY
-        is_labelled = np.arange(len(rows)) < len(labelled)
+        is_labelled = np.arange(len(rows)) < len(told)
         groups = [(str(author), authors == author) for author in np.unique(authors)]
         for name, chosen in (*groups, ("all labelled", is_labelled), ("plain talk", ~is_labelled)):
             shares = (
@@ -85,7 +88,8 @@ def main(
                 for kind, found in (("words", by_words), ("head", likely), ("both", by_words | likely))
             )
             print(f"{name:14} {', '.join(shares)}", flush=True)
-    model = fitted(table, truth)
+    learned = authors != HELD_OUT
+    model = fitted(table[learned], truth[learned])
     places, classes = np.split(model.coef_[0], [SIZE])
     kept = in_eight_bits("head", places) | {"head_classes": classes.astype(np.float32)}
     np.savez_compressed(out, allow_pickle=False, names=np.array(names), bias=np.float32(model.intercept_[0]), **kept)

@@ -4,13 +4,15 @@
     pip install torch==2.13.0 onnx==1.23.2
     python -m benchmarks.fit_utterance_reader --held-out d,e,q,r    # says how right it is on these, writes nothing
     python -m benchmarks.fit_utterance_reader                       # fits on all, and writes
+    python -m benchmarks.fit_utterance_reader --further             # goes on, with whose words, and what is sensitive
 
 It learns all that is labelled in `benchmarks/data/utterances` at once; of intents alone from whole messages: those
 that ask for something to be forgotten (`benchmarks/data/forgotten`), and those that ask for nothing, news of
-`benchmarks/data/known` and talk of `benchmarks/data/talk`; of worth from the sentences of that talk, each after the one
-before it, and from what was told in few words (`data/plain`); and of planted orders from the claims and cases of
-`benchmarks.fit_planted_head`. Of those from whom it never learns, author tc of the talk and the authors of
-`utterances/held_out`, it says how right it is.
+`benchmarks/data/known` and talk of `benchmarks/data/talk`; of worth from the sentences of that talk, each after the
+one before it, and from what was told in few words (`data/plain`); and of planted orders from the claims and cases of
+`benchmarks.fit_planted_head`; of what is sensitive about others from the clauses of `benchmarks.fit_sensitive_head`;
+and of whose words a sentence holds from `data/whose`. Of those from whom it never learns, author tc of the talk and
+the authors of `utterances/held_out`, it says how right it is.
 `benchmarks/lora.py` says what is changed of MiniLM.
 """
 
@@ -26,22 +28,32 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from benchmarks import fit_sensitive_head
 from benchmarks.fit_heads import DATA, Row, balanced, plain_rows, rows_in
 from benchmarks.fit_planted_head import cases_and_claims
-from benchmarks.lora import NOT_LABELLED, Course, Example, console, fitted, opened, scores, write
+from benchmarks.fit_sensitive_head import labelled, plain_talk
+from benchmarks.lora import NOT_LABELLED, Course, Example, console, fitted, gone_on, opened, scores, write
 from benchmarks.remembered import WISHES_HELD_OUT, wishes
 from benchmarks.talk import HELD_OUT, said_in_talk
 from policies.language.heads import HEADS
 from policies.language.languages import ENGLISH, language_of
 from policies.privacy import planted
+from policies.privacy.third_parties import READ_AS
 from stores.embedding.reading import read_as
 from stores.embedding.utterance_reader import WEIGHTS
 
 _WRITTEN: Final = Path(__file__).parents[1] / "stores" / "embedding" / WEIGHTS
 _MESSAGES: Final = Path(__file__).parent / "data"
 _COURSE: Final = Course(3, 1e-3)
+_FURTHER: Final = Course(2, 5e-4)
+_DRAWN_AGAIN: Final = 7_000
+"""Utterances that a fit which goes on reads again in each pass."""
 _PLANTED: Final = "planted"
-_YES_NO: Final = ("worth", _PLANTED)
+_SENSITIVE: Final = "sensitive"
+_OTHERS: Final = "others"
+_YES_NO: Final = ("worth", _PLANTED, _SENSITIVE, _OTHERS)
+_ASKED: Final = (*HEADS, _SENSITIVE, _OTHERS)
+_WHOSE_HELD_OUT: Final = "wb"
 _NEWS: Final = 600
 """Messages that tell news, and ask for nothing."""
 _FORGET: Final = ("intent", "forget")
@@ -52,6 +64,10 @@ Question = tuple[str, str]
 
 def main(
     held_out: Annotated[str, typer.Option(help="Authors that are not learned from, with commas between.")] = "",
+    further: Annotated[
+        bool,
+        typer.Option("--further", help="Go on from the weights that there are, with what was not asked before."),
+    ] = False,
 ) -> None:
     """Fit, say how right what is read is of those who were held out, and write the weights if nobody was."""
     rows, out = rows_in(DATA), set(filter(None, held_out.split(",")))
@@ -62,10 +78,19 @@ def main(
     examples += [_example(one, questions) for one in sentences if one.author != HELD_OUT]
     examples += [_example(row, questions) for row in plain_rows()]
     examples += [_labelled(text, {_PLANTED: label}, questions) for text, label in _planted()]
-    console.print(f"{len(examples):,} utterances and messages, {len(questions)} questions")
+    about_others, whose = list(_sensitive()), list(_whose())
+    new = [_example(one, questions) for one in about_others if one.author != fit_sensitive_head.HELD_OUT]
+    new += [_example(one, questions) for one in whose if one.author != _WHOSE_HELD_OUT]
+    console.print(f"{len(examples) + len(new):,} utterances and messages, {len(questions)} questions")
     fixed, changed = opened(len(questions))
-    weights = fitted(lambda _: examples, fixed, changed, _COURSE)
+    if further:
+        changed = gone_on(changed, _WRITTEN, questions=[":".join(question) for question in questions])
+        weights = fitted(lambda chance: [*new, *chance.sample(examples, _DRAWN_AGAIN)], fixed, changed, _FURTHER)
+    else:
+        weights = fitted(lambda _: [*examples, *new], fixed, changed, _COURSE)
     never = [*rows_in(DATA / "held_out"), *(one for one in sentences if one.author == HELD_OUT)]
+    never += [one for one in about_others if one.author == fit_sensitive_head.HELD_OUT]
+    never += [one for one in whose if one.author == _WHOSE_HELD_OUT]
     for author in (*sorted(out), *dict.fromkeys(row.author for row in never)):
         mine = [row for row in (*rows, *never) if row.author == author]
         _report(author, mine, questions, scores(fixed, weights, [read_as(row.text, row.before) for row in mine]))
@@ -77,7 +102,7 @@ def main(
 
 def _questions(rows: Sequence[Row]) -> list[Question]:
     labels = {head: sorted({row.labels[head] for row in rows if head in row.labels}) for head in HEADS}
-    return [(head, label) for head in HEADS for label in (["1"] if head in _YES_NO else labels[head])]
+    return [(head, label) for head in _ASKED for label in (["1"] if head in _YES_NO else labels[head])]
 
 
 def _example(row: Row, questions: Sequence[Question]) -> Example:
@@ -112,12 +137,24 @@ def _messages() -> Iterator[tuple[str, str]]:
 
 
 def _sentences() -> Iterator[Row]:
-    """Yield the sentences of talk, each with the one before it, and their worth. Nothing in them is planted."""
+    """Yield the sentences of talk, each with those before it, and their worth. Nothing in them is planted, and all are
+    the speaker's own words."""
     for author, row in _rows("talk"):
-        said = row.get("said", ())
-        before_each = ("", *said)[: len(said)]
-        for before, text, worth in zip(before_each, said, row.get("worth", ()), strict=True):
-            yield Row(author, text, before, "en", {"worth": str(worth), _PLANTED: "0"})
+        for before, text, worth in _one_by_one(row.get("said", ()), row.get("worth", ())):
+            yield Row(author, text, before, ENGLISH, {"worth": str(worth), _PLANTED: "0", _OTHERS: "0"})
+
+
+def _whose() -> Iterator[Row]:
+    """Yield sentences, each with those of its message before it, and whether they are others' words."""
+    for author, row in _rows("whose"):
+        for before, text, other in _one_by_one(row["said"], row["other"]):
+            yield Row(author, text, before, ENGLISH, {_OTHERS: str(other)})
+
+
+def _one_by_one(said: Sequence[str], labels: Sequence[int]) -> Iterator[tuple[str, str, int]]:
+    """Yield each sentence of a message behind what stands before it, with its label."""
+    for number, (text, label) in enumerate(zip(said, labels, strict=False)):
+        yield " ".join(said[:number]), text, label
 
 
 def _planted() -> Iterator[tuple[str, str]]:
@@ -127,13 +164,20 @@ def _planted() -> Iterator[tuple[str, str]]:
             yield planted.as_read(row.text), str(int(row.planted))
 
 
+def _sensitive() -> Iterator[Row]:
+    """Yield what is told in English of others who are named, all under one name, and whether it is sensitive."""
+    for row in (*labelled(READ_AS), *plain_talk(READ_AS)):
+        if language_of(row.text) == ENGLISH:
+            yield Row(row.author, row.text, "", ENGLISH, {_SENSITIVE: str(int(row.sensitive))})
+
+
 def _rows(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for file in sorted((_MESSAGES / folder).glob("*.jsonl")):
         yield from ((file.stem, json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines())
 
 
 def _report(author: str, rows: Sequence[Row], questions: Sequence[Question], read: NDArray[np.float32]) -> None:
-    for head in HEADS:
+    for head in _ASKED:
         columns = [number for number, (name, _) in enumerate(questions) if name == head]
         labelled = [number for number, row in enumerate(rows) if head in row.labels]
         if not labelled:

@@ -132,9 +132,9 @@ def _read(fixed: Tensors, changed: Tensors, batch: Mapping[str, Any], dropped: f
     return thinned(both) @ changed["head"].T + changed["head_bias"]
 
 
-def gone_on(changed: Tensors, weights: Path, lifted: float = 0.0) -> dict[str, Any]:
-    """Return what is fitted as weights that were written have it, with the answer to their first question, whose scores
-    were lifted by `lifted`."""
+def gone_on(changed: Tensors, weights: Path, lifted: float = 0.0, questions: Sequence[str] = ("",)) -> dict[str, Any]:
+    """Return what is fitted as weights that were written have it, with the answers to those of the `questions` that
+    they know, whose scores were lifted by `lifted`."""
     with np.load(weights, allow_pickle=False) as saved:
         kept = dict(saved)
     found = dict(changed)
@@ -148,9 +148,13 @@ def gone_on(changed: Tensors, weights: Path, lifted: float = 0.0) -> dict[str, A
         values = kept["vectors"][start : start + size].astype(np.float32)
         found[name] = torch.tensor(values).reshape(changed[name].shape)
         start += size
+    known = [str(question) for question in kept["questions"]] if len(questions) > 1 else [""]
     for name in ("head", "head_bias"):
         found[name] = changed[name].detach().clone()
-        found[name][0] = torch.tensor(kept[name])
+        answers = np.asarray(kept[name], np.float32).reshape(len(known), *found[name].shape[1:])
+        for number, question in enumerate(questions):
+            if question in known:
+                found[name][number] = torch.tensor(answers[known.index(question)])
     found["head_bias"][0] -= lifted
     return {name: tensor.detach().requires_grad_() for name, tensor in found.items()}
 

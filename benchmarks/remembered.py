@@ -11,7 +11,7 @@ from typing import Final
 
 _DATA: Final = Path(__file__).parent / "data"
 WISHES_HELD_OUT: Final = frozenset({"pd", "pe"})
-ENDINGS_HELD_OUT: Final = frozenset({"ud", "uj", "vd"})
+ENDINGS_HELD_OUT: Final = frozenset({"ud", "uj", "ul", "vd"})
 """The authors from whom no reader learns, so that what their readings weigh may be fitted on them."""
 
 
