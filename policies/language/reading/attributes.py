@@ -144,7 +144,7 @@ def _by_forms(
     parsed: Parsed, clause: Clause, verbs: Sequence[int], row: Stated, entity: str, collected: _Found
 ) -> None:
     never = clause.tense in _DONE and "never" in {parsed.tokens[child].lower for child in parsed.children(clause.head)}
-    for form in row.holds if not never else ():
+    for form in row.holds if not (never or _is_to_come(parsed, clause)) else ():
         if clause.tense is not Tense.PAST or is_denied(parsed, clause.subject or 0, clause.head + 1):
             for value, noun, at in values_of(parsed, verbs, row, form):
                 ended = is_denied(parsed, clause.subject or 0, at) or is_denied(parsed, at, at + 6, late=True)
@@ -160,6 +160,22 @@ def _by_forms(
                 )
                 if not (somebody or thing or (leaving and _is_place_or_school(parsed, at))):
                     collected.add(entity, row, value, ended=ended, noun=noun)
+
+
+def _is_to_come(parsed: Parsed, clause: Clause) -> bool:
+    """Return whether something will be so, or is so once something else is: "when we retire we live in Crete"."""
+    tokens = parsed.tokens
+    below = parsed.children(clause.head)
+    if any(tokens[child].lower in _TO_COME for child in below):
+        return True
+    whens = (
+        child
+        for child in below
+        if tokens[child].dep == "advcl" and _ONCE & {tokens[c].lower for c in parsed.children(child)}
+    )
+    return clause.tense in (Tense.PRESENT, Tense.FUTURE) and any(
+        clause_of(parsed, when).tense is Tense.PRESENT for when in whens
+    )
 
 
 def _is_somebody(parsed: Parsed, index: int) -> bool:
@@ -358,6 +374,8 @@ _ANOTHER: Final = _FORMER | words(
     "previous next future last middle maiden second third other dream ideal rental spare work office"
 )
 """Words that make of "my NOUN" another one than the one that somebody has."""
+_TO_COME: Final = words("will 'll wo shall")
+_ONCE: Final = words("when once after until till")
 _OF_ONE: Final = frozenset({"age", "measure"})
 """Values that several together have not: "we're 12"."""
 _FAVOURITE: Final = words("favourite favorite fav fave")
