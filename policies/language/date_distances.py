@@ -169,8 +169,8 @@ def off_before(mention: DateMention) -> Span | None:
 
 
 def edge(mention: DateMention) -> Span:
-    """Read "the end of the month", "the start of next year"."""
-    today, unit, at_end = mention.today, mention["unit"], mention["edge"] == "end"
+    """Read "the end of the month", "the start of next year", "the last day of the month"."""
+    today, unit, at_end = mention.today, mention["unit"], mention["edge"] in ("end", "last day")
     step = {"next": 1, "last": -1}.get(mention["which"], 0)
     if unit == "week" and at_end and step == 0:
         return of_day(today + timedelta(days=4 - today.weekday() if today.weekday() < 5 else 6 - today.weekday()))

@@ -184,11 +184,12 @@ FORMS: Final = (
     ),
     _form(
         "edge",
-        r"(?:the )?(?P<edge>end|(?:start|beginning|middle)(?= of (?:this|next|last|the year)\b)) of "
+        r"(?:the )?(?P<edge>(?:first|last) day|end|(?:start|beginning|middle)(?= of (?:this|next|last|the year)\b)) of "
         r"(?:(?P<which>this|next|last) |the )?(?P<unit>month|year|week)\b",
         "by end of month",
         "the end of next year",
         "the start of the year",
+        "the last day of the month",
     ),
     _form(
         "unit",

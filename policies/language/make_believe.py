@@ -29,10 +29,12 @@ _MADE_UP: Final = re.compile(
     rf"let['’]s pretend|{_TELLS_OF_PRETENDING}pretend (?:you|that|to|i)|imagine (?:you|that|i|we|a)|act as|"
     r"suppose (?:i|my|that|you|we)|(?<!no longer )(?<!not )hypothetical(?:ly)?|once upon a time|"
     r"you(?:'re| are) (?:now )?(?:an?|my) (?:\w+ )?(?:pirate|character|wizard|detective|therapist|coach|interviewer|"
-    r"teacher|chef|expert|poet|king|queen|robot|narrator|dm|dungeon))\b",
+    r"teacher|chef|expert|poet|king|queen|robot|narrator|dm|dungeon)|"
+    r"(?<![^.!?\n] )you(?:'re| are) (?:now )?an? [^.?!\n]{2,60}?,? and (?:i am|i['’]m|we are|we['’]re) "
+    r"(?:your|the(?! (?:one|most|\w+est)\b)))\b",
     re.IGNORECASE,
 )
-"""Words that open make-believe: "let's pretend", "you are now a pirate"."""
+"""Words that open make-believe: "let's pretend", "you are now a pirate", "You are a baker and I'm your apprentice"."""
 
 
 def make_believe_places(text: str) -> Iterator[int]:

@@ -59,7 +59,9 @@ def edge_of(whole: Span, edge: str) -> Span:
     word = edge.removeprefix("the ").removesuffix(" of")
     if word in ("early", "mid", "late"):
         return replace(whole, text=f"{word} {whole.text}")
-    first = _last_of(whole) if word == "end" else whole.first
+    first = _last_of(whole) if word in ("end", "last day") else whole.first
+    if word.endswith(" day"):
+        return of_day(first)
     return Span(first, f"the {word} of {whole.text}", "in" if word == "middle" else "at", whole.granularity)
 
 
