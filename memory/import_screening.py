@@ -90,7 +90,7 @@ class ImportScreening:
         kept = masked_claim(memory, screening, self.context, name)
         if rule := _secret_of_a_source(kept, carried.sources, policy):
             return Refused(rule)
-        masked = without_others(kept, own, policy)
+        masked = without_others(kept, own, self.context)
         for turn in carried.sources:
             self.hidden.setdefault(turn.turn_id, set()).update(masked.hidden)
         return masked.kept or Refused(OTHERS)

@@ -163,9 +163,9 @@ def _without_others(
     """Return the candidate without the names of others of whom it tells something sensitive, None if it must not be
     kept; `told` are facts of the same batch, told before it."""
     own = tuple(name for name in (turn.user_name(), draft.name) if name)
-    masked = without_others(candidate, own, context.policy)
+    masked = without_others(candidate, own, context)
     if masked.hidden and (known := relations_known(masked.hidden, draft.subject, context, told)):
-        masked = without_others(candidate, own, context.policy, known)
+        masked = without_others(candidate, own, context, known)
     draft.hidden.setdefault(candidate.turn_id, set()).update(masked.hidden)
     if masked.kept is None:
         draft.audit_refusal(AuditAction.REFUSED, candidate.turn_id, OTHERS)

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memory.draft import Draft
 from memory.parser.english import parse
 from memory.preferences import of_one_topic
 from policies.authority import authority_of
 from policies.language.dates import find_dates
-from policies.language.languages import language_of
+from policies.language.languages import ENGLISH, language_of
 from policies.language.orders import Order, only_opens, orders_of
 from policies.language.people import people_in
 from policies.language.sentences import split_sentences
@@ -30,6 +30,10 @@ from schema import (
     Preferences,
 )
 from schema.preferences import MAX_PAUSED_CONVERSATIONS, conversation_key
+from stores.embedding.reading import read_as
+
+if TYPE_CHECKING:
+    from stores.embedding.utterance_reader import UtteranceReader
 
 _INTENTS = ("stop", "resume", "never_mention")
 _MAY_PREFER = frozenset({"off_the_record", *(f"command_{intent}" for intent in _INTENTS)})
@@ -38,6 +42,9 @@ _OF_A_PERSON: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
 """A pronoun for somebody: "never mention her again"."""
 _WITHHELD = "consent_withdrawn"
 _MAY_NOT_PREFER = "its source may not say what the user wants kept"
+_OTHERS_WORDS = "it reads like the words of somebody else"
+_LIKELY_OTHERS: Final = 0.4
+"""How likely an order must be read to hold another's words, behind what stands before it, to change nothing."""
 _CONSENT_IS_LATER = "an earlier wish does not change a consent that was given or withdrawn later"
 _TOO_MANY_PAUSED = "as many conversations are paused as can be"
 
@@ -82,11 +89,13 @@ def spoken_preferences(
     consent: Consent,
     arrivals: Mapping[str, datetime],
     draft: Draft,
+    reader: UtteranceReader | None = None,
 ) -> SpokenPreferences:
     """Return what holds for each of the turns, oldest first: what was wanted before, and what they say themselves.
 
     A preference holds for the turn that says it and all after it. It goes onto the draft. `arrivals` are when the turns
-    came, by their ids: none was said later.
+    came, by their ids: none was said later. What reads like another's words to a `reader`, behind what announces them,
+    says nothing.
     """
     preferences = SpokenPreferences()
     topics, consent.is_given = dict.fromkeys(earlier.blocked_topics), earlier.consent != "withdrawn"
@@ -94,7 +103,7 @@ def spoken_preferences(
     paused = set(earlier.paused_conversations)
     for admitted in turns:
         turn_id = admitted.turn.turn_id
-        orders, moment = _orders_of(admitted), admitted.turn.occurred_at
+        orders, moment = _own_orders_of(admitted, reader, draft), admitted.turn.occurred_at
         topics_said = [(topic, order.intent) for order, text in orders for topic in _topics_of(order, text, moment)]
         pauses = [order.intent == "stop" for order, _ in orders if order.of_conversation]
         if (topics_said or pauses) and not authority_of(admitted.turn.source).prefers:
@@ -167,6 +176,23 @@ def _orders_of(admitted: AdmittedTurn) -> list[tuple[Order, str]]:
         for order in orders_of(text)
         if order.intent in _INTENTS and not order.doubtful and (order.sure or order.intent != "never_mention")
     ]
+
+
+def _own_orders_of(admitted: AdmittedTurn, reader: UtteranceReader | None, draft: Draft) -> list[tuple[Order, str]]:
+    """Return the orders without those that read like another's words: of these a line goes onto the draft."""
+    said = _orders_of(admitted)
+    own = [(order, text) for order, text in said if not _reads_like_others(order, text, reader)]
+    if len(own) < len(said):
+        draft.audit_refusal(AuditAction.REFUSED, admitted.turn.turn_id, _OTHERS_WORDS)
+    return own
+
+
+def _reads_like_others(order: Order, text: str, reader: UtteranceReader | None) -> bool:
+    """Return whether an order that stands behind other words of its message reads like another's."""
+    before, ordered = text[: order.start].strip(), text[order.start : order.end]
+    if reader is None or not before or language_of(text) != ENGLISH:
+        return False
+    return reader.read([read_as(ordered, before)])[0].others >= _LIKELY_OTHERS
 
 
 def _topics_of(order: Order, text: str, moment: datetime) -> tuple[str, ...]:

@@ -85,11 +85,11 @@ def stated_without_others(claim: Told, subject: Subject, context: MemoryContext)
     Raises:
         NotKept: which word is the name cannot be told, or the policy drops such claims.
     """
-    masked = without_others(claim, (), context.policy)
+    masked = without_others(claim, (), context)
     if masked.hidden:
         # Only now is it worth asking what the user is called, whose own name stays.
         known = relations_known(masked.hidden, subject, context)
-        masked = without_others(claim, own_names(subject, context), context.policy, known)
+        masked = without_others(claim, own_names(subject, context), context, known)
     if masked.kept is None:
         raise NotKept(f"this may not be kept ({OTHERS}): say it without the name")
     return masked.kept

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from memory.context import MemoryContext
+from policies.language.languages import ENGLISH, language_of
 from policies.privacy.third_parties import (
     claim_words,
     may_name_others,
@@ -22,6 +24,10 @@ from policies.privacy.third_parties import (
     without_names,
 )
 from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Memory, Policy, Status, Subject
+from stores.embedding.reading import read_as
+
+if TYPE_CHECKING:
+    from stores.embedding.utterance_reader import UtteranceReader
 
 REASON: Final = "others_sensitive_data"
 _LATEST: Final = 20
@@ -38,13 +44,14 @@ class Masked(Generic[Told]):
 
 
 def without_others(
-    claim: Told, own: Sequence[str], policy: Policy, known: Mapping[str, str] = MappingProxyType({})
+    claim: Told, own: Sequence[str], context: MemoryContext, known: Mapping[str, str] = MappingProxyType({})
 ) -> Masked[Told]:
     """Return a claim without the names of others of whom it tells something sensitive; `own` are the user's names, and
     `known` is what people are to them, which stands for their names (`relations_known`)."""
+    policy = context.policy
     if policy.others_sensitive_data == "keep":
         return Masked(claim)
-    names: tuple[str, ...] = told_of(claim, own)
+    names: tuple[str, ...] = told_of(claim, own, partial(_reads_sensitive, context.utterance_reader))
     theirs = {name: relation for name, relation in known.items() if name in names}
     told = with_known_relations(claim.summary, theirs, next(iter(own), ""))
     summary: str = without_names(told, names)[:MAX_SUMMARY_CHARS]
@@ -100,6 +107,13 @@ def own_names(subject: Subject, context: MemoryContext) -> tuple[str, ...]:
     turns = context.catalog.sources(subject, sorted({id_ for memory in latest for id_ in memory.source_turn_ids}))
     names = (subject.subject_id, named, *(turn.user_name() for turn in turns))
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _reads_sensitive(reader: UtteranceReader | None, text: str) -> float | None:
+    """Return how likely a text tells something sensitive of somebody named in it; None where nothing reads it."""
+    if reader is None or language_of(text) != ENGLISH:
+        return None
+    return reader.read([read_as(text)])[0].sensitive
 
 
 def _fact(fact: Fact, names: Sequence[str], relations: dict[str, str]) -> Fact | None:

@@ -34,22 +34,21 @@ _FAINT_SHARE: Final = 0.2
 """The same for what has a word of the request."""
 _STANDS_OUT: Final = 0.1
 """How much less near than the nearest of what is meant by its attribute alone another one may be."""
-
 _AT_ONCE: Final = timedelta(hours=1)
 """How long before a request a turn may lie that is what was just said."""
 _LEANS_ON_IT: Final = re.compile(r"(?:he|she|his|her|it|its|it's)\b", re.IGNORECASE)
 """A sentence that tells of whom or what the one before it names: "She took the sofa"."""
 _TOPIC_SURELY: Final = 0.9
 _TOPIC_PERHAPS: Final = 0.15
-"""How likely a memory is of a topic with which it is surely, or may be, meant. Of authors held out, nine in ten of what
-the head finds from .8 on are of the topic, and three in five of what it finds from .15 on (docs/reference/heads.md)."""
-
+"""How likely a memory is of a topic with which it is surely, or may be, meant. Of what the head finds of authors held
+out nine in ten are of the topic from .8 on, three in five from .15 on (docs/reference/heads.md)."""
 _READ_PERHAPS: Final = 0.2
 """How likely a message is read to ask for something known to be forgotten, from where on that may be meant: what is
 read is hidden, and never erased by that alone (docs/reference/cross-encoder.md)."""
+_READ_AS_NOT: Final = 0.02
+"""The same, below which its attribute alone does not make it meant: of a home, "don't keep the door code"."""
 _FEWEST_LEFT: Final = 2
 """Content words and numbers that a fragment has which is left of a memory: fewer tell nothing."""
-
 Shares = Mapping[str, float]
 
 
@@ -339,6 +338,7 @@ class _Wanted:
     def _is_named(self, item: Known, memory_wording: Wording) -> bool:
         """Return whether the request names the attribute of which it speaks, and nothing that it lacks."""
         share = sum((item.shares or {}).get(attribute, 0.0) for attribute in self.attributes)
+        share *= item.likely is None or item.likely >= _READ_AS_NOT
         return share >= _ATTRIBUTE_SURELY and not self.words - self.naming - memory_wording.words
 
 

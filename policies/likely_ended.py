@@ -11,7 +11,7 @@ from policies.likely_meant import log_odds
 
 READ_BESIDE: Final = 6
 """How many memories, the nearest first, a message is read beside."""
-_WEIGHTS, _BIAS = (0.67, 1.16, 3.27, -1.05), 0.87
+_WEIGHTS, _BIAS = (0.60, 0.38, 4.72, -1.08), 0.71
 """Weights of `features`, where these say together how likely a message ends something
 (`python -m benchmarks.fit_likely_ended`; docs/reference/cross-encoder.md)."""
 _FROM: Final = 0.15

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-_BY_READING, _BY_COSINE, _BIAS = 0.61, 0.74, -0.33
+_BY_READING, _BY_COSINE, _BIAS = 0.59, 0.74, -0.12
 """Weights of the log odds of a reading and of a cosine, where both together say whether something is likelier meant
 than nothing (`python -m benchmarks.fit_likely_meant`; docs/reference/utterance-reader.md)."""
 _FROM: Final = -0.5

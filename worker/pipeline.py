@@ -151,7 +151,9 @@ def decide(fresh: Sequence[ReceivedTurn], kept_context: Context, context: Worker
         draft = Draft(subject, now, context.policy.version, by=_WORKER, name=name_of(masked, conversation))
         draft.room = room_of(subject, context)
         consent = Consent(conversation.consent_since, tolerance_of(context))
-        preferences = spoken_preferences(turns, conversation.preferences, consent, arrivals, draft)
+        preferences = spoken_preferences(
+            turns, conversation.preferences, consent, arrivals, draft, context.utterance_reader
+        )
         turns = without_withheld(turns, preferences)
     extraction: Extraction | None = None
     items: list[Item] = []

@@ -59,11 +59,11 @@ def weights() -> Weights:
         return Weights(saved["head_places"].astype(np.float32) * saved["head_scale"], classes, float(saved["bias"]))
 
 
-def as_read(sentence: str, names: Iterable[str], own: Iterable[str]) -> str:
-    """Return a sentence as the head reads it: others without their names, the user in the first person."""
+def as_read(sentence: str, names: Iterable[str], own: Iterable[str], somebody: str = SOMEBODY) -> str:
+    """Return a sentence as the head reads it: others under one name, the user in the first person."""
     sentence = sentence[:MAX_CHARS]
     for name in sorted(names, key=len, reverse=True):
-        sentence = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", SOMEBODY, sentence)
+        sentence = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", somebody, sentence)
     for name in sorted(own, key=len, reverse=True):
         sentence = re.sub(rf"(?<!\w)(?:[Tt]he )?{re.escape(name)}['’]s(?!\w)", "my", sentence)
         sentence = re.sub(rf"(?<!\w)(?:[Tt]he )?{re.escape(name)}(?!\w)", "I", sentence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from policies.language.lexicon import word_set
@@ -78,25 +78,43 @@ _TOLD_THEM: Final = re.compile(
 _KIN_BEFORE: Final = re.compile(rf"\b(?i:{_KIN})(?: (?:called|named)|,)? \Z")
 """A relation, before the name of who has it: "his sister ", "our son, "."""
 _OWN_RELATION: Final = rf"(?:\b(?:my|our)|\w['’]s) (?:[\w-]+ ){{0,2}}(?P<relation>(?i:{_KIN}))"
+READ_AS: Final = "Alex"
+"""The name under which every other is read: who it is tells nothing, and a model knows it for somebody's."""
+_READ_AS_NOT: Final = 0.02
+_READ_SURELY: Final = 0.9
+"""How likely a sentence must be read to tell something sensitive of somebody named: below the first it does not though
+its words do, from the second on it does though they do not."""
+Reads = Callable[[str], float | None]
+"""How likely a text as it is read (`READ_AS`) tells something sensitive of somebody named in it, None where nothing
+reads it."""
 _COMMON: Final = word_set("will may can art mark bill grace hope faith joy rose june april august dawn mike")
 """Names that are words of every day, too: they are looked for with their capital letter only."""
 
 
-def told_of(candidate: Candidate | Memory, own_names: Iterable[str]) -> tuple[str, ...]:
+def _nobody_reads(_: str) -> float | None:
+    return None
+
+
+def told_of(candidate: Candidate | Memory, own_names: Iterable[str], reads: Reads = _nobody_reads) -> tuple[str, ...]:
     """Return the names of others of whom the summary tells something sensitive, as `told_in`."""
     people = [entity.text for entity in candidate.entities if entity.type == "PERSON"]
     things = [entity.text for entity in candidate.entities if entity.type in _SURE]
-    return told_in(candidate.summary, own_names, people, things)
+    return told_in(candidate.summary, own_names, people, things, reads)
 
 
 def told_in(
-    text: str, own_names: Iterable[str], people: Sequence[str] = (), things: Sequence[str] = ()
+    text: str,
+    own_names: Iterable[str],
+    people: Sequence[str] = (),
+    things: Sequence[str] = (),
+    reads: Reads = _nobody_reads,
 ) -> tuple[str, ...]:
     """Return the names of others of whom a text tells something sensitive, each whole ("Anna Kowalska-Nowak"). `people`
     and `things` are what a parse has named in it.
 
     What a sentence tells is taken to be of all whom it names, unless the user is named last before it and the head
-    takes it for none of theirs. `own_names` are the user's; "Maya's sister Karin" is Karin, not Maya.
+    takes it for none of theirs, or it surely reads otherwise. `own_names` are the user's; "Maya's sister Karin" is
+    Karin, not Maya.
     """
     own = tuple(dict.fromkeys(part for name in (*own_names, _USER) if name for part in (name, *words_of(name))))
     names: dict[str, None] = {}
@@ -104,10 +122,15 @@ def told_in(
         named = names_in(sentence, people, things, own) if places else ()
         inside = {match.start() for name in named if is_sensitive(name) for match in _found(name, sentence)}
         outside = [offset for offset in places if offset not in inside]
-        if all(_is_of_the_user(sentence, offset, own, named) for offset in outside):
+        by_words = not all(_is_of_the_user(sentence, offset, own, named) for offset in outside)
+        if not by_words:
             named = people_in(sentence, people, things, own)
-            if not named or not _is_likely_sensitive(as_read(sentence, named, own), of_user=bool(outside)):
-                continue
+        if not named:
+            continue
+        found = by_words or _is_likely_sensitive(as_read(sentence, named, own), of_user=bool(outside))
+        read = reads(as_read(sentence, named, own, READ_AS))
+        if not (found if read is None else read >= (_READ_AS_NOT if found else _READ_SURELY)):
+            continue
         names |= {name: None for name in named if not _is_pet(name, text) and not _is_of_a_work(name, text)}
     names = {name: None for name in names if name.lower() not in NAMELIKE}
     name_words = {

@@ -19,6 +19,8 @@ _WORTH: Final = "worth:1"
 _FORGETS: Final = "intent:forget"
 _ORDERS_NOTHING: Final = "intent:none"
 _PLANTED: Final = "planted:1"
+_SENSITIVE: Final = "sensitive:1"
+_OTHERS: Final = "others:1"
 _CHANGES: Final = tuple(f"change:{change}" for change in ("replaces", "ends", "moves", "corrects"))
 
 
@@ -33,10 +35,11 @@ class UtteranceReader:
         """Return what is read of utterances in English, each with what was said before it (`read_as`)."""
         if not utterances:
             return []
-        columns = [
-            self._model.questions.index(name) for name in (_WORTH, _FORGETS, _ORDERS_NOTHING, _PLANTED, *_CHANGES)
-        ]
+        asked = (_WORTH, _FORGETS, _ORDERS_NOTHING, _PLANTED, _SENSITIVE, _OTHERS, *_CHANGES)
+        columns = [self._model.questions.index(name) for name in asked]
         return [
-            Reading(float(worth), float(forgets), 1 - float(nothing), min(1.0, float(sum(changes))), float(planted))
-            for worth, forgets, nothing, planted, *changes in self._model.chances(utterances)[:, columns]
+            Reading(worth, forgets, 1 - nothing, min(1.0, sum(changes)), planted, sensitive, others)
+            for worth, forgets, nothing, planted, sensitive, others, *changes in self._model.chances(utterances)[
+                :, columns
+            ].tolist()
         ]

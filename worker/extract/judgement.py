@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import exp
@@ -12,7 +12,7 @@ from policies.admission import MAY_FORGET
 from policies.language.discourse_markers import prepares, thanks
 from policies.language.heads import Judgement, judge, leaves_worth_open
 from policies.language.languages import ENGLISH
-from policies.language.orders import Order
+from policies.language.orders import DESTRUCTIVE, Order
 from policies.language.sentences import prose_of
 from policies.likely_meant import log_odds
 from stores.embedding.reading import Reading, read_as
@@ -36,6 +36,10 @@ _MISTAKABLE: Final = frozenset({"remember", "remind", "pin", "call_me", "style",
 """Orders that are taken for none where they read so. The others keep something from being told or kept."""
 _MAY_BE_AN_ORDER: Final = 0.02
 """How likely an utterance must be read to order anything for such an order in it to be one."""
+_MAY_BE_OTHERS: Final = 0.4
+"""How likely an order must be read to hold another's words, behind what stands before it, to be in doubt: "She left a
+note on the fridge. Forget where I live". Of eighteen in others' mouths sixteen are, of nine of the user's own behind
+another sentence one."""
 
 
 class Reader(Protocol):
@@ -58,7 +62,8 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
     pieces in which it may be told, and to each message that may ask for something to be forgotten, all in one call.
     What other sources than a chat send is judged by neither. A doubtful order to forget is none where its message does
     not read like a wish, "losing my job was tough", and an order to keep or do something none where its utterance reads
-    like none: "never give up!"."""
+    like none: "never give up!". What may be another's order, behind what announces
+    it, takes nothing away for sure."""
     unread = [one for heard in messages for one in _unread(heard)]
     for one, reading in zip(unread, reader.read([one.pair for one in unread]) if unread else (), strict=True):
         if one.words is not None:
@@ -69,6 +74,7 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
             _drop(one.heard, {order for order in one.heard.orders if _is_doubtful_wish(order)})
     for heard in messages:
         _drop(heard, {order for one in heard.utterances if _reads_like_no_order(one) for order in _mistakable(one)})
+        _doubt_others_orders(heard)
 
 
 def judged(utterance: Utterance) -> Judgement:
@@ -111,6 +117,8 @@ def _unread(heard: Heard) -> list[_Unread]:
     }
     own = own_utterances(heard)
     open_ones.update((one.text, one) for one in own if _mistakable(one))
+    # Behind what announces it, an order may be another's.
+    open_ones.update((one.text, one) for one in own[1:] if any(order.intent in DESTRUCTIVE for order in one.orders))
     unread = [
         _Unread(heard, read_as(words, _said_before(one, heard)), words)
         for words, one in islice(open_ones.items(), _MOST_READ)
@@ -156,6 +164,28 @@ def _drop(heard: Heard, dropped: Set[Order]) -> None:
         if dropped & set(utterance.orders):
             kept = tuple(order for order in utterance.orders if order not in dropped)
             heard.utterances[number] = replace(utterance, orders=kept)
+
+
+def _doubt_others_orders(heard: Heard) -> None:
+    """Put orders in doubt that may be another's, by what stands before them."""
+    sure = [replace(one, orders=tuple(_as_sure(one.orders, _others(one)))) for one in heard.utterances]
+    heard.utterances, heard.orders = sure, tuple(order for utterance in sure for order in utterance.orders)
+
+
+def _as_sure(orders: Iterable[Order], likely_others: float) -> Iterator[Order]:
+    """Yield orders as sure as they are where they may be another's: a wish to forget is in doubt then, and any other
+    that takes something away is none."""
+    for order in orders:
+        if order.intent not in DESTRUCTIVE or likely_others < _MAY_BE_OTHERS:
+            yield order
+        elif order.intent == "forget":
+            yield replace(order, doubtful=True)
+
+
+def _others(utterance: Utterance) -> float:
+    """Return how likely an utterance is read to hold another's words, 0 where nothing read it."""
+    reading = utterance.readings.get(utterance.text)
+    return reading.others if reading is not None else 0.0
 
 
 def _said_before(utterance: Utterance, heard: Heard) -> str:

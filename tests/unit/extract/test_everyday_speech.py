@@ -68,7 +68,7 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("I've glazed forty bowls for the fair, take a look!", "Maya has glazed forty bowls for the fair."),
         ("Nate, I moved to Ghent", "Maya moved to Ghent."),
         ("Monday, I fly to Ghent", 'Maya: "Monday [23 November 2026], I fly to Ghent."'),
-        ("Here's a picture of my sister's boat", "Here's a picture of Maya's sister's boat."),
+        ("Here's my sister's new boat", "Here's Maya's sister's new boat."),
         ("Nah we never ended up going to Crete", "Maya never ended up going to Crete."),
         ("sooo I got the job at the zoo", "Maya got the job at the zoo."),
         ("heyyy so I moved to Ghent", "Maya moved to Ghent."),

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from policies.privacy.third_parties import may_name_others, relations_in, told_of, with_relation, without_names
+from policies.privacy.third_parties import (
+    may_name_others,
+    relations_in,
+    told_in,
+    told_of,
+    with_relation,
+    without_names,
+)
 from schema import Entity
 from tests.unit.policies.builders import candidate
 
@@ -256,3 +263,30 @@ def test_a_name_is_left_out_only_where_it_is_surely_the_relatives_and_whole(mask
 
 def test_a_fact_is_of_the_relative_whom_the_claim_names() -> None:
     assert relations_in("Maya's mum Rosa has diabetes.", ["Rosa", "Karin"]) == {"Rosa": "user's mum"}
+
+
+@pytest.mark.parametrize(
+    ("text", "chance", "names"),
+    [
+        ("Jonas has HIV.", 0.9, ("Jonas",)),
+        ("Jonas has HIV.", 0.5, ("Jonas",)),
+        ("Jonas is murdering that saxophone.", 0.01, ()),
+        ("Jonas sees the man with the needles again.", 0.95, ("Jonas",)),
+        ("Jonas is a nurse on the cancer ward.", 0.01, ()),
+    ],
+)
+def test_names_go_or_stay_by_how_it_reads_where_words_may_be_wrong(
+    text: str, chance: float, names: tuple[str, ...]
+) -> None:
+    assert told_in(text, ("Maya",), ("Jonas",), (), lambda _: chance) == names
+
+
+def test_everybody_is_read_under_one_name() -> None:
+    read: list[str] = []
+
+    def reads(text: str) -> float | None:
+        read.append(text)
+        return None
+
+    told_in("Maya's friend Jonas has HIV.", ("Maya",), ("Jonas",), (), reads)
+    assert read == ["my friend Alex has HIV."]
