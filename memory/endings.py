@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 from memory.context import MemoryContext
@@ -14,6 +15,7 @@ from memory.scoring import Item, Origin, Scored
 from memory.superseding import is_for_the_same, tolerance_of
 from policies.access import shared_labels
 from policies.dedup import Neighbour, is_earlier
+from policies.language.former_states import tells_of_a_former_state
 from policies.language.kinds import tells_of_another
 from policies.language.sentences import split_sentences
 from policies.language.wording import READ_AS, called
@@ -88,7 +90,7 @@ def with_endings(
     among = message.held + draft.gained + len(earlier)
     read = beside_each_other(chances, [neighbour.similarity for neighbour in beside], among)
     likely = [neighbour for neighbour, one in zip(beside, read, strict=True) if likely_ended(one)]
-    ended = _without_others_of_a_kind(likely, message, draft.name or "")
+    ended = _without_what_stays(likely, message, candidate.said_at, draft.name or "")
     by_this = {n.memory.id for n in ended if _is_told_by(candidate, n.memory, message, draft, context)}
     known = {n.memory.id for n in near}
     further = [n for n in ended if n.memory.id in by_this and n.memory.id not in known]
@@ -100,13 +102,19 @@ def with_endings(
     ]
 
 
-def _without_others_of_a_kind(likely: Sequence[Neighbour], message: Message, name: str) -> list[Neighbour]:
-    """Return what likely ended but for memories of another thing of the same kind: two exams, two insurances."""
+def _without_what_stays(likely: Sequence[Neighbour], message: Message, at: datetime, name: str) -> list[Neighbour]:
+    """Return what likely ended but for memories of another thing of the same kind, two exams, and what was told after
+    the time of which the message tells was over."""
     if not likely:
         return []
     said = parse([sentence.text for sentence in split_sentences(message.said)])
     known = parse([neighbour.memory.summary for neighbour in likely])
-    return [n for n, parsed in zip(likely, known, strict=True) if not tells_of_another(parsed, said, name)]
+    return [
+        n
+        for n, parsed in zip(likely, known, strict=True)
+        if not tells_of_another(parsed, said, name)
+        and not tells_of_a_former_state(message.said, said, at, n.memory.said_at)
+    ]
 
 
 def _left_of(memory: Memory, message: Message, draft: Draft, context: MemoryContext) -> str | None:
