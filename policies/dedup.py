@@ -318,9 +318,7 @@ def _may_change(candidate: Candidate, memory: Memory, new: Wording) -> bool:
 
 def _can_end(candidate: Candidate, memory: Memory, new: Wording) -> bool:
     """Return whether a memory can be ended at all by a statement: what has happened can only be corrected."""
-    if candidate.certainty in _WEAK:
-        return False
-    if _is_never_over(memory, new):
+    if candidate.certainty in _WEAK or candidate.certainty is Certainty.PAST or _is_never_over(memory, new):
         return False
     if memory.type is not MemoryType.EPISODIC or memory.occurred_at > memory.said_at or _goes_on(memory):
         return True

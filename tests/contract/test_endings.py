@@ -73,6 +73,22 @@ def test_what_ends_something_else_ends_nothing(worker: Worker, anna: str, before
     assert known in active(worker, anna, now)
 
 
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("I live in Rome.", "I lived in Oslo until 2019."),
+        ("I am allergic to peanuts.", "As a child I was not allergic to peanuts."),
+        ("My car is a Volvo.", "In 2012 my car was a Fiat."),
+        ("I'm married to Clara.", "I was married to Bea before that."),
+        ("I live in Rome.", "When we retire we live in Crete."),
+    ],
+)
+def test_what_was_or_will_be_so_ends_nothing_that_is(worker: Worker, anna: str, before: str, now: str) -> None:
+    known = active(worker, anna, before)
+
+    assert set(known) <= set(active(worker, anna, now))
+
+
 def test_without_the_model_that_reads_both_words_decide_alone(worker: Worker, anna: str) -> None:
     by_words = worker.with_parts(cross_encoder=None)
     (known,) = active(by_words, anna, "I live in Lisbon.")

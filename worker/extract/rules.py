@@ -14,6 +14,7 @@ from policies.language.clauses import main_clauses
 from policies.language.coreference import is_of_several, pointer_of
 from policies.language.discourse_markers import discourse_margins
 from policies.language.fidelity import is_faithful
+from policies.language.former_states import tells_of_a_former_state
 from policies.language.languages import ENGLISH
 from policies.language.narration import Narrator, narrated
 from policies.language.parse import Parsed
@@ -196,8 +197,7 @@ class RulesExtractor:
             explicit=statement.explicit,
             private=statement.private,
             pinned=statement.pinned,
-            # What another says stands beside what the user said, and takes the place of nothing.
-            certainty=Certainty.SUPPOSITION if statement.is_of_others else Certainty.FACT,
+            certainty=_certainty(statement, parses),
             change=Change.CORRECTS if statement.manner == "correction" else Change.NONE,
             only_as_news=statement.only_as_news,
             news=max(
@@ -210,6 +210,17 @@ class RulesExtractor:
             language=statement.last.language,
             said=None if statement.is_of_others else said,
         )
+
+
+def _certainty(statement: Statement, parses: Parses) -> Certainty:
+    """Return how certain what is stated is: what another says stands beside what the user said, and takes the place of
+    nothing, and what was so at a time that is over that of nothing that is."""
+    if statement.is_of_others:
+        return Certainty.SUPPOSITION
+    at = statement.last.turn.occurred_at
+    said = " ".join(utterance.text for utterance, _ in parses)
+    is_over = tells_of_a_former_state(said, [parsed for _, parsed in parses], at, at)
+    return Certainty.PAST if is_over else Certainty.FACT
 
 
 def _name_kept(items: Sequence[Candidate | ForgetRequest]) -> str | None:
