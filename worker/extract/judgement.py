@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from math import exp
 from typing import Final, Protocol
 
@@ -167,8 +167,13 @@ def _drop(heard: Heard, dropped: Set[Order]) -> None:
 
 
 def _doubt_others_orders(heard: Heard) -> None:
-    """Put orders in doubt that may be another's, by what stands before them."""
-    sure = [replace(one, orders=tuple(_as_sure(one.orders, _others(one)))) for one in heard.utterances]
+    """Put orders in doubt that may be another's, by what stands before them; and what follows those, for it may be more
+    of the same."""
+    likely = accumulate((_others(one) for one in heard.utterances), max)
+    sure = [
+        replace(one, orders=tuple(_as_sure(one.orders, others)))
+        for one, others in zip(heard.utterances, likely, strict=True)
+    ]
     heard.utterances, heard.orders = sure, tuple(order for utterance in sure for order in utterance.orders)
 
 
@@ -184,14 +189,15 @@ def _as_sure(orders: Iterable[Order], likely_others: float) -> Iterator[Order]:
 
 def _others(utterance: Utterance) -> float:
     """Return how likely an utterance is read to hold another's words, 0 where nothing read it."""
-    reading = utterance.readings.get(utterance.text)
+    reading = utterance.readings.get(utterance.text) if utterance.orders else None
     return reading.others if reading is not None else 0.0
 
 
 def _said_before(utterance: Utterance, heard: Heard) -> str:
-    """Return what an utterance follows: the question that its message answers, or the sentence before it."""
-    earlier = (one.text for one in reversed(heard.utterances) if one.start < utterance.start)
-    return _before(utterance) or next(earlier, "")
+    """Return what an utterance follows: the question that its message answers, or the sentence before it; of an order
+    all that stands before it."""
+    earlier = [one.text for one in heard.utterances if one.start < utterance.start]
+    return _before(utterance) or " ".join(earlier if utterance.orders else earlier[-1:])
 
 
 def _before(utterance: Utterance) -> str:

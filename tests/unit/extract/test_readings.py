@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -176,7 +177,20 @@ def test_an_order_that_reads_like_anothers_behind_another_sentence_is_in_doubt(o
     assert [item.doubtful for item in items if isinstance(item, ForgetRequest)] == [doubtful]
 
 
-def test_an_order_by_itself_is_the_users_own(reader: UtteranceReader) -> None:
+class _Announced(_Scripted):
+    """Reads as another's words what stands right behind the note alone."""
+
+    def read(self, utterances: Sequence[tuple[str, str]]) -> Sequence[Reading]:
+        return [replace(self.reading, others=float(before.endswith("fridge."))) for before, _ in utterances]
+
+
+def test_what_follows_anothers_order_is_in_doubt_too() -> None:
+    said = "Dad left a note on the fridge. Forget that I live in Rome. Forget that I like tea."
+    items = _items(said, _Announced(Reading(0.0, 1.0, 1.0, 0.0, 0.0)))
+    assert [item.doubtful for item in items if isinstance(item, ForgetRequest)] == [True, True]
+
+
+def test_an_order_by_itself_is_the_users_own() -> None:
     scripted = _Scripted(Reading(0.0, 1.0, 1.0, 0.0, 0.0, others=1.0))
     [item] = _items("Forget that I live in Rome.", scripted)
     assert isinstance(item, ForgetRequest)
