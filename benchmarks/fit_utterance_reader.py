@@ -38,7 +38,7 @@ from benchmarks.talk import HELD_OUT, said_in_talk
 from policies.language.heads import HEADS
 from policies.language.languages import ENGLISH, language_of
 from policies.privacy import planted
-from policies.privacy.third_parties import READ_AS
+from policies.privacy.third_parties import OTHERS_READ_AS
 from stores.embedding.reading import read_as
 from stores.embedding.utterance_reader import WEIGHTS
 
@@ -166,7 +166,7 @@ def _planted() -> Iterator[tuple[str, str]]:
 
 def _sensitive() -> Iterator[Row]:
     """Yield what is told in English of others who are named, all under one name, and whether it is sensitive."""
-    for row in (*labelled(READ_AS), *plain_talk(READ_AS)):
+    for row in (*labelled(OTHERS_READ_AS), *plain_talk(OTHERS_READ_AS)):
         if language_of(row.text) == ENGLISH:
             yield Row(row.author, row.text, "", ENGLISH, {_SENSITIVE: str(int(row.sensitive))})
 

@@ -30,7 +30,7 @@ from schema import (
     Preferences,
 )
 from schema.preferences import MAX_PAUSED_CONVERSATIONS, conversation_key
-from stores.embedding.reading import read_as
+from stores.embedding.reading import MAY_BE_ANOTHERS, read_as
 
 if TYPE_CHECKING:
     from stores.embedding.utterance_reader import UtteranceReader
@@ -43,8 +43,6 @@ _OF_A_PERSON: Final = re.compile(r"\b(?:him|her|them)\b", re.IGNORECASE)
 _WITHHELD = "consent_withdrawn"
 _MAY_NOT_PREFER = "its source may not say what the user wants kept"
 _OTHERS_WORDS = "it reads like the words of somebody else"
-_LIKELY_OTHERS: Final = 0.4
-"""How likely an order must be read to hold another's words, behind what stands before it, to change nothing."""
 _CONSENT_IS_LATER = "an earlier wish does not change a consent that was given or withdrawn later"
 _TOO_MANY_PAUSED = "as many conversations are paused as can be"
 
@@ -192,7 +190,7 @@ def _reads_like_others(order: Order, text: str, reader: UtteranceReader | None) 
     before, ordered = text[: order.start].strip(), text[order.start : order.end]
     if reader is None or not before or language_of(text) != ENGLISH:
         return False
-    return reader.read([read_as(ordered, before)])[0].others >= _LIKELY_OTHERS
+    return reader.read([read_as(ordered, before)])[0].others >= MAY_BE_ANOTHERS
 
 
 def _topics_of(order: Order, text: str, moment: datetime) -> tuple[str, ...]:

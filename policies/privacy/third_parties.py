@@ -78,15 +78,15 @@ _TOLD_THEM: Final = re.compile(
 _KIN_BEFORE: Final = re.compile(rf"\b(?i:{_KIN})(?: (?:called|named)|,)? \Z")
 """A relation, before the name of who has it: "his sister ", "our son, "."""
 _OWN_RELATION: Final = rf"(?:\b(?:my|our)|\w['’]s) (?:[\w-]+ ){{0,2}}(?P<relation>(?i:{_KIN}))"
-READ_AS: Final = "Alex"
+OTHERS_READ_AS: Final = "Alex"
 """The name under which every other is read: who it is tells nothing, and a model knows it for somebody's."""
 _READ_AS_NOT: Final = 0.02
 _READ_SURELY: Final = 0.9
 """How likely a sentence must be read to tell something sensitive of somebody named: below the first it does not though
 its words do, from the second on it does though they do not."""
 Reads = Callable[[str], float | None]
-"""How likely a text as it is read (`READ_AS`) tells something sensitive of somebody named in it, None where nothing
-reads it."""
+"""How likely a text as it is read (`OTHERS_READ_AS`) tells something sensitive of somebody named in it, None where
+nothing reads it."""
 _COMMON: Final = word_set("will may can art mark bill grace hope faith joy rose june april august dawn mike")
 """Names that are words of every day, too: they are looked for with their capital letter only."""
 
@@ -128,7 +128,7 @@ def told_in(
         if not named:
             continue
         found = by_words or _is_likely_sensitive(as_read(sentence, named, own), of_user=bool(outside))
-        read = reads(as_read(sentence, named, own, READ_AS))
+        read = reads(as_read(sentence, named, own, OTHERS_READ_AS))
         if not (found if read is None else read >= (_READ_AS_NOT if found else _READ_SURELY)):
             continue
         names |= {name: None for name in named if not _is_pet(name, text) and not _is_of_a_work(name, text)}

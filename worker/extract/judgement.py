@@ -15,7 +15,7 @@ from policies.language.languages import ENGLISH
 from policies.language.orders import DESTRUCTIVE, Order
 from policies.language.sentences import prose_of
 from policies.likely_meant import log_odds
-from stores.embedding.reading import Reading, read_as
+from stores.embedding.reading import MAY_BE_ANOTHERS, Reading, read_as
 from worker.extract.pieces import pieces_of, told_of
 from worker.extract.utterances import Heard, Utterance
 
@@ -36,10 +36,6 @@ _MISTAKABLE: Final = frozenset({"remember", "remind", "pin", "call_me", "style",
 """Orders that are taken for none where they read so. The others keep something from being told or kept."""
 _MAY_BE_AN_ORDER: Final = 0.02
 """How likely an utterance must be read to order anything for such an order in it to be one."""
-_MAY_BE_OTHERS: Final = 0.4
-"""How likely an order must be read to hold another's words, behind what stands before it, to be in doubt: "She left a
-note on the fridge. Forget where I live". Of eighteen in others' mouths sixteen are, of nine of the user's own behind
-another sentence one."""
 
 
 class Reader(Protocol):
@@ -181,7 +177,7 @@ def _as_sure(orders: Iterable[Order], likely_others: float) -> Iterator[Order]:
     """Yield orders as sure as they are where they may be another's: a wish to forget is in doubt then, and any other
     that takes something away is none."""
     for order in orders:
-        if order.intent not in DESTRUCTIVE or likely_others < _MAY_BE_OTHERS:
+        if order.intent not in DESTRUCTIVE or likely_others < MAY_BE_ANOTHERS:
             yield order
         elif order.intent == "forget":
             yield replace(order, doubtful=True)

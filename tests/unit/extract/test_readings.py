@@ -13,7 +13,7 @@ from policies.language.heads import judge, leaves_worth_open
 from schema import AdmittedTurn, Candidate, Context, ForgetRequest, Message, Policy, Turn
 from schema.settings import Settings
 from stores.embedding import open_utterance_reader
-from stores.embedding.reading import Reading, read_as
+from stores.embedding.reading import MAY_BE_ANOTHERS, Reading, read_as
 from stores.embedding.utterance_reader import UtteranceReader
 from worker.extract import open_extractor
 
@@ -211,7 +211,7 @@ def test_whose_order_it_is_is_read_by_what_announces_it(
     reader: UtteranceReader, before: str, order: str, is_others: bool
 ) -> None:
     [reading] = reader.read([read_as(order, before)])
-    assert (reading.others >= 0.4) is is_others
+    assert (reading.others >= MAY_BE_ANOTHERS) is is_others
 
 
 def test_a_sentence_is_read_after_the_one_before_it() -> None:
