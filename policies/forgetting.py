@@ -213,7 +213,7 @@ def left_of(item: Known, request: ForgetRequest, policy: Policy, name: str) -> s
     rest = [piece for piece, sure in zip(pieces, meant, strict=True) if not sure and wanted.may_stay(piece, name)]
     if not any(meant) or all(names_nobody(piece.memory.summary, name) for piece in rest):
         return None
-    return told_together([piece.memory.summary for piece in rest], name)
+    return told_together([piece.memory.summary for piece in rest], name) or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,10 @@ _NAMED_BEFORE: Final = re.compile(
 """A clause of which only another one names whom or what it tells of: "We'd had him for fourteen years"."""
 _OTHERS: Final = re.compile(r"they\b", re.IGNORECASE)
 """Others whom somebody named before: in a quotation "they" are not the speaker."""
+_OF_WHOM: Final = re.compile(r"\b(?:they|their|theirs|them|themself|themselves)\b", re.IGNORECASE)
+"""Words by which a summary speaks of the user, who says none of them of themself: "them"."""
+_JOINED: Final = re.compile(r"(?:(?:and|but|so|or|then)\s+)+", re.IGNORECASE)
+"""Words that join a piece to the one before it: "and so "."""
 _NUMBER: Final = re.compile(r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|several|both)\b")
 """Words that count several things: "two kids"."""
 _OWNED: Final = re.compile(
@@ -107,7 +111,7 @@ def left_after(pieces: Sequence[str], gone: Sequence[bool], name: str) -> str | 
             left.append(piece)
     if len(left) == len(pieces) or all(names_nobody(piece, name) for piece in left):
         return None
-    return told_together(left, name)
+    return told_together(left, name) or None
 
 
 def _article(thing: str) -> str:
@@ -135,6 +139,11 @@ def told_together(pieces: Sequence[str], name: str) -> str:
             sentences.append(f"{who} has {_article(owned['thing'])}{owned['thing']}.")
         elif _LEANS.match(piece):
             sentences.append(f"{who} said that {piece[0].lower()}{piece[1:]}.")
+        elif piece[0].islower() and (_OF_WHOM.search(piece) or (name and name in piece)):
+            # What is told of the user is none of their words; what they are asked or given is no claim of theirs.
+            claim = _JOINED.sub("", piece, count=1)
+            if claim.partition(" ")[2].split(" ")[:1] != [name]:
+                sentences.append(f"{who} said that {claim}.")
         elif piece[0].islower():
             quoted.append(piece)
         else:

@@ -34,6 +34,8 @@ _ARRANGED: Final = words(
 _SHIFTS: Final = words("moved changed pushed postponed delayed extended")
 """Verbs of shifting: the day behind them is the one that a thing is shifted to; the day on which it was done is
 past."""
+_GRANTS: Final = words("gave give gives giving given granted allowed offered")
+"""Verbs of giving: a day that is given is to come, and so is one until which something is."""
 _BACK: Final = frozenset({"since", "ago", "back"})
 _WHOLE: Final = frozenset(
     {"npadvmod", "advmod", "pobj", "tmod", "ROOT", "dep", "attr", "nsubj", "pcomp", "dobj", "oprd"}
@@ -103,6 +105,8 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     until = before is not None and before.lower in ("by", "until", "till")
     if path & _AHEAD or is_to_come or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
         return Looks.AHEAD
+    if verb is not None and any(token.text == ":" for token in tokens[verb:index]):
+        return Looks.UNKNOWN  # "I found a way out: the half in Kilkenny in September".
     by_verb = None if verb is None else _looks_by_verb(parsed, index, verb)
     return by_verb or _LOOKS_OF[tense_at(parsed, index if spliced is None else spliced)]
 
@@ -112,7 +116,7 @@ def _looks_by_verb(parsed: Parsed, index: int, verb: int) -> Looks | None:
     tokens = parsed.tokens
     if _is_past_perfect(parsed, verb):
         return Looks.BACK
-    if _is_put_to(parsed, index, verb):
+    if _is_put_to(parsed, index, verb) or _is_granted(parsed, index, verb):
         return Looks.AHEAD
     # "Booked the ferry, sailing 3 July".
     if tokens[verb].tag == "VBG" and tokens[tokens[verb].head].lower in _ARRANGED:
@@ -139,6 +143,15 @@ def _is_put_to(parsed: Parsed, index: int, verb: int) -> bool:
     subject = clause_of(parsed, verb).subject
     takes = any(tokens[child].dep in ("dobj", "nsubjpass") for child in parsed.children(verb))
     return takes or (subject is not None and tokens[subject].tag in ("NN", "NNS"))
+
+
+def _is_granted(parsed: Parsed, index: int, verb: int) -> bool:
+    """Return whether a day is what somebody is given, or until when: "they gave me 3 June", "gave us until May"."""
+    tokens, at, joints = parsed.tokens, index, list[str]()
+    while at != verb and tokens[at].head != at:
+        at = tokens[at].head
+        joints += [tokens[at].lower] if tokens[at].tag == "IN" else []
+    return tokens[verb].lower in _GRANTS and joints in ([], ["until"], ["till"])
 
 
 def _is_past_perfect(parsed: Parsed, verb: int) -> bool:

@@ -1,4 +1,4 @@
-"""Antecedents of "one" and "here": the thing or the place that the sentence before names, written beside them."""
+"""Antecedents of "one", "here" and "where": the thing or the place that the sentence before names, written beside them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ def antecedents(parsed: Parsed, before: Parsed) -> tuple[Note, ...]:
     for index, token in enumerate(parsed.tokens):
         if token.lower == "one" and token.dep in _TAKEN and not _is_described(parsed, index):
             meant = _things(before)
+        elif is_of_a_place(parsed) and index == 0:
+            meant = _places(before)
+            notes += [Note(0, len(token.text), 0, place, "in", True, None) for place in meant if len(meant) == 1]
+            continue
         elif token.lower in _THERE and token.dep == "advmod" and index and token.space:
             meant = _places(before)
         else:
@@ -31,6 +35,15 @@ def antecedents(parsed: Parsed, before: Parsed) -> tuple[Note, ...]:
             end = starts[index] + len(token.text)
             notes.append(Note(starts[index], end, starts[index], meant.pop(), "", False, None))
     return tuple(notes)
+
+
+def is_of_a_place(parsed: Parsed) -> bool:
+    """Return whether a clause tells of the place that is named before it: "where I live"."""
+    tokens = parsed.tokens
+    if not tokens or tokens[0].lower != "where" or tokens[-1].text == "?":
+        return False
+    verb = tokens[0].head
+    return tokens[verb].head == verb
 
 
 def _is_described(parsed: Parsed, index: int) -> bool:

@@ -57,6 +57,14 @@ _ON_A_DAY = re.compile(
 """Words before which numbers are a day: "on " 3.5."""
 
 
+_NAMED_DAY: Final = re.compile(
+    r"\b(?:good|black|cyber|giving|easter|palm|whit|ash|holy|maundy|shrove|pancake|fat|super|spy) "
+    r"(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)",
+    re.IGNORECASE,
+)
+"""Words that make a holiday of a weekday: "Good Friday"."""
+
+
 def find_dates(
     text: str,
     moment: datetime,
@@ -121,6 +129,8 @@ def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
     """Return whether words that look like a date are one."""
     before = text[: match.start()][-40:]
     if _RECURS.search(before) and name not in ("day_month", "month_day", "iso", "digits"):
+        return False
+    if any(named.end() == match.start() for named in _NAMED_DAY.finditer(text)):
         return False
     if name == "holiday":
         return before.endswith(("is ", "was ")) or _ON_A_DAY.search(before) is not None

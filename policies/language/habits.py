@@ -37,6 +37,8 @@ _ONCE: Final = words(
 )
 """Things of which there is one on its day: "a Friday interview"; another thing that a weekday names comes back each
 week."""
+_CHANGED: Final = words("dropped drop cancelled canceled moved changed stopped ended scrapped axed cut replaced")
+"""Verbs of what becomes of a thing that comes back each week: "they dropped the Thursday class"."""
 _MODIFIES: Final = frozenset({"compound", "amod", "nmod"})
 
 
@@ -73,7 +75,9 @@ def is_habit(parsed: Parsed, first: int, last: int) -> bool:
     if thing == last:
         return _is_any(parsed, first) or _is_usual(parsed, last)
     is_once = any(tokens[index].lower in _ONCE for index in (thing, *parsed.children(thing)))
-    return not is_once and tense_at(parsed, thing) is not Tense.PAST
+    verb = governor(parsed, thing)
+    is_changed = verb is not None and parsed.tokens[verb].lower in _CHANGED
+    return not is_once and (is_changed or tense_at(parsed, thing) is not Tense.PAST)
 
 
 def _is_any(parsed: Parsed, first: int) -> bool:

@@ -394,5 +394,5 @@ def _without_lead(text: str, forms: Forms) -> str:
         lead = forms.lead.match(text)
         if lead is None or lead.end() >= len(text):
             break
-        text = text[lead.end() :].strip(" ,")
+        text = text[lead.end() :].strip(" ,:")
     return text

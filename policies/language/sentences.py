@@ -28,6 +28,8 @@ _CODE_LINE = re.compile(
     r"[$>] ?(?:sudo|pip|npm|git|cd|ls|docker|kubectl|python|curl)\b|(?:>+ |\+{3} |-{3} |@@ ))"
 )
 """A line of code, of a log or of a command: "import os;", "ERROR", "$ git"."""
+_NESTED_KEYS = re.compile(r"^([ \t]*)[a-z_][\w.-]*:[ \t]*\n(?:\1[ \t]+[a-z_][\w.-]*:.*(?:\n|\Z)){2,}", re.MULTILINE)
+"""Keys of a file with values below them, to the last: "user:\n  name: Ana\n  city: Rome"."""
 _SYMBOLS = re.compile(r"[|{}<>=;$\\#\t_]")
 """A mark that prose seldom has: "{"."""
 _QUOTED = re.compile(
@@ -48,9 +50,11 @@ _BOUNDARY = re.compile(
     r"(?<=\s[:;]['-][()DP])\s+"
 )
 """Where a sentence ends, as far as marks and faces tell: "I left. She stayed", "a fox came :( how do I keep four"."""
+_CLOSES = re.compile(r"\d{1,2}\)")
+"""A number in front of what it counts, or of the bracket that it stands in: "1)"."""
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|dept|inc|ltd|a\.m|p\.m|u\.s|"
-    r"u\.k|[a-z])|^\d{1,2})$",
+    r"u\.k|ave?|blvd|rd|str|apt|mt|rev|gen|capt|[a-z])|^\d{1,2})$",
     re.IGNORECASE,
 )
 """Abbreviations, which a full stop follows inside a sentence: "dr", "e.g"."""
@@ -100,6 +104,7 @@ def prose_of(text: str) -> str:
         text = _ASIDE.sub(_blank, text)
     if "\n" not in text:
         return " " * len(text) if looks_pasted(text) else text
+    text = _NESTED_KEYS.sub(_blank, text)
     lines: list[str] = []
     pasted = False
     for line in text.split("\n"):
@@ -154,6 +159,10 @@ def _bounded(text: str, start: int) -> Sentence | None:
     return Sentence(stripped, start + shift)
 
 
+def _is_inside_brackets(before: str) -> bool:
+    return before.count("(") > before.count(")")
+
+
 def split_sentences(text: str) -> tuple[Sentence, ...]:
     """Return the sentences of prose, at most `MAX_SENTENCES`, each at most `MAX_SENTENCE_CHARS` long."""
     sentences: list[Sentence] = []
@@ -162,6 +171,8 @@ def split_sentences(text: str) -> tuple[Sentence, ...]:
         mark = boundary.group(1)
         before = text[max(begin, boundary.start() - 12) : boundary.start()]
         if mark == "." and (_ABBREVIATION.search(before[-8:]) or _DAY_AND_MONTH.search(before)):
+            continue
+        if not mark and _CLOSES.match(text, boundary.end()) and _is_inside_brackets(text[begin : boundary.start()]):
             continue
         end = boundary.end(1) if mark else boundary.start()
         if sentence := _bounded(text[begin:end], begin):

@@ -250,8 +250,15 @@ def _subjects(sentence: str) -> Iterator[re.Match[str]]:
     at = 0
     while match := _SUBJECT.search(sentence, at):
         at = match.start() + 1
-        if is_sensitive(match["rest"]) and not is_sensitive(match["name"]) and not _is_noun(match["name"]):
+        name = match["name"]
+        if is_sensitive(match["rest"]) and not is_sensitive(name) and not _is_noun(name) and _is_all_one(name):
             yield match
+
+
+def _is_all_one(words: str) -> bool:
+    """Return whether no other name follows the one that words begin with: "jonas, sadly", not "best mate Gaz"."""
+    behind = words.removeprefix(_until_no_name(words)).split()
+    return all(is_no_name(word) or word.lower() in KIN or _ADVERBIAL.search(word) for word in behind)
 
 
 def _owners(sentence: str) -> Iterator[re.Match[str]]:

@@ -29,4 +29,5 @@ def sentence(text: str) -> str:
     text = text.strip(" ,;:-")
     if not text:
         return text
-    return ended(text[0].upper() + text[1:])[:MAX_SUMMARY_CHARS]
+    # "iPhone" has its capital where it belongs.
+    return ended(text if text[1:2].isupper() else text[0].upper() + text[1:])[:MAX_SUMMARY_CHARS]

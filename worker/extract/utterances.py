@@ -345,7 +345,8 @@ def with_part(utterance: Utterance, part: Parsed) -> Utterance:
     whole = utterance.part.text_of(range(len(utterance.part.tokens))) if utterance.part is not None else ""
     at = whole.find(text)
     if at < 0:
-        notes = notes_of(part, text, utterance.turn.occurred_at)
+        days = [n.when.span for n in utterance.notes if n.when is not None and whole[n.start : n.end] not in text]
+        notes = notes_of(part, text, utterance.turn.occurred_at, days[-1] if days else None)
     else:
         inside = (note for note in utterance.notes if at <= note.start and note.end <= at + len(text))
         notes = tuple(replace(n, start=n.start - at, end=n.end - at, lead=max(0, n.lead - at)) for n in inside)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from policies.language.antecedents import is_of_a_place
 from policies.language.clauses import main_clauses
 from policies.language.heads import Judgement
 from policies.language.jokes import is_hardly_true
@@ -38,7 +39,7 @@ def is_worth_keeping(utterance: Utterance) -> bool:
     if utterance.parsed is None or utterance.asks or is_said_by_nobody(utterance):
         return False
     text = unannounced(utterance)
-    if _NO_AGE.search(text) or _names_nothing(text):
+    if _NO_AGE.search(text) or _names_nothing(text) or _is_of_an_unknown_place(utterance):
         return False
     if utterance.turn.source != "chat":
         return len(text.split()) >= _FEWEST_WORDS
@@ -53,6 +54,12 @@ def _names_nothing(text: str) -> bool:
     """Return whether a text has no word of its own: "not any more"."""
     wording = read(text)
     return not (wording.words or wording.quantities or wording.names)
+
+
+def _is_of_an_unknown_place(utterance: Utterance) -> bool:
+    """Return whether an utterance is of a place that is not named before it: "where I live"."""
+    part = utterance.part
+    return part is not None and is_of_a_place(part) and all(note.start for note in utterance.notes)
 
 
 def tells_something(utterance: Utterance) -> bool:

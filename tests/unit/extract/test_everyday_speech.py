@@ -87,6 +87,7 @@ def test_what_is_typed_in_a_hurry_is_told_as_it_was_meant(extractor: Extractor, 
     "said",
     [
         "sprained my ankle at practice",
+        "my van is in for its MOT and the exhaust is blowing, roughly what am i looking at",
         "hurt my knee again",
         "not seeing my ex any more",
         "hired six more people so we are 20",

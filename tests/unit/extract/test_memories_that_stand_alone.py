@@ -110,6 +110,8 @@ def test_what_leans_on_a_sentence_is_one_memory_with_it(extractor: Extractor, sa
         ),
         ("Which dentist in Bonn is good? We moved there in January.", ["Maya moved there [Bonn] in January 2026."]),
         ("Is Bonn nicer than Kiel? I moved here in January.", ["Maya moved here in January 2026."]),
+        ("Is there a place near Braga, where I live, that mends typewriters?", ["In Braga Maya lives."]),
+        ("Is there a place, where I live, that mends typewriters?", []),
         ("I'm 63 and it has been hard.", ["Maya is 63."]),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from memory.parser.english import parse
 from policies.language.discourse_markers import discourse_margins
-from policies.language.sentences import split_sentences
+from policies.language.sentences import prose_of, split_sentences
 from policies.language.splitting import statements_in, without_request
 
 
@@ -127,3 +127,20 @@ def test_the_full_stop_of_a_day_and_its_month_ends_no_sentence(text: str, senten
 )
 def test_a_face_ends_a_sentence(text: str, sentences: tuple[str, ...]) -> None:
     assert tuple(sentence.text for sentence in split_sentences(text)) == sentences
+
+
+@pytest.mark.parametrize(
+    ("said", "sentences"),
+    [
+        ("For the licence (class 1) I go to Leeuwarden.", ["For the licence (class 1) I go to Leeuwarden."]),
+        ("Three things: 1) milk 2) rice", ["Three things:", "1) milk", "2) rice"]),
+        ("I'm at Av. Larco 743 until six.", ["I'm at Av. Larco 743 until six."]),
+    ],
+)
+def test_a_number_in_brackets_and_a_shortened_word_end_no_sentence(said: str, sentences: list[str]) -> None:
+    assert [sentence.text for sentence in split_sentences(said)] == sentences
+
+
+def test_keys_of_a_file_with_values_below_them_are_no_prose() -> None:
+    assert prose_of("Why does it fail?\nuser:\n  name: Ana\n  city: Rome\n").split() == ["Why", "does", "it", "fail?"]
+    assert "gym" in prose_of("My week:\n  Monday: gym\n  Friday: choir\n")

@@ -154,6 +154,8 @@ def test_an_order_says_what_it_is_about(
     ("text", "intent"),
     [
         ("Make a note: the boiler is serviced in March", "remember"),
+        ("Keep this in mind for later: I never fly in December", "remember"),
+        ("Save this to your memory for later: the boiler man is Gert", "remember"),
         ("Remind me: dentist on Tuesday", "remind"),
         ("Answer me in Finnish unless I say otherwise", "style"),
         ("Treat me like a beginner whenever we talk about wine", "style"),

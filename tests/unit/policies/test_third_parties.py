@@ -42,6 +42,8 @@ def test_whoever_is_named_last_before_a_sensitive_word_is_told_of(summary: str) 
         ("Anya and Sergei are getting divorced because he has syphilis.", {"Anya", "Sergei"}),
         ("Nadia caught gonorrhea.", {"Nadia"}),
         ("Bo did time for it.", {"Bo"}),
+        ("best mate Gaz is three weeks off heroin", {"Gaz"}),
+        ("chart again but Dani has cancer", {"Dani"}),
         ("Maya drove Nadia to the abortion clinic.", {"Nadia"}),
         ("Mr Hollis from work tried to kill himself.", {"Hollis"}),
         ("Maya's colleague Oskar drinks too much.", {"Oskar"}),

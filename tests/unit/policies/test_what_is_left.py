@@ -18,6 +18,13 @@ from policies.pieces import left_after
         (("Tom lives with their boyfriend Max", "their dog Rex"), (True, False), "Tom has a dog Rex."),
         (("Tom lives with their boyfriend Max", "their two kids"), (True, False), "Tom has two kids."),
         (("Tom has a dog", "Tom works at Nordbank."), (False, False), None),
+        (("Tom marries in May", "and so they are in charge"), (True, False), "Tom said that they are in charge."),
+        (
+            ("Tom marries in May", "and they must remind Tom of it"),
+            (True, False),
+            "Tom said that they must remind Tom of it.",
+        ),
+        (("Tom has a dentist", "help Tom to ask him"), (True, False), None),
     ],
 )
 def test_what_follows_from_what_is_over_goes_with_it(
