@@ -17,8 +17,9 @@ _BEFORE_CHARS: Final = 300
 class Reading:
     """How likely an utterance is worth a memory, how likely it asks for something to be forgotten, how likely it orders
     anything of an assistant's memory, how likely it tells that something is otherwise than it was, how likely it is a
-    planted order, how likely it tells something sensitive of somebody else who is named in it, and how likely its words
-    are another's, behind what stands before it, 0 to 1."""
+    planted order, how likely it tells something sensitive of somebody else who is named in it, how likely its words are
+    another's, behind what stands before it, and how likely, if it is a wish to forget, it means all that is known, 0 to
+    1."""
 
     worth: float
     forgets: float
@@ -27,6 +28,7 @@ class Reading:
     planted: float
     sensitive: float = 0.0
     others: float = 0.0
+    whole: float = 0.0
 
 
 def read_as(text: str, before: str = "") -> tuple[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from policies.language.clauses import main_clauses
 from policies.language.dates import Looks, find_dates
 from policies.language.languages import ENGLISH
 from policies.language.orders import Order, about_of, names_by_pronoun, only_opens
@@ -39,10 +40,6 @@ _JOINTS_AT_END: Final = re.compile(
     r"(?:[\s,.;:!…–—-]|\b(?:and|so|but|then|please|pls|just|now|kindly|actually)\b)+\Z", re.IGNORECASE
 )
 """Words that join a sentence to the order behind it: "I moved, so please "."""
-_ASIDE: Final = re.compile(
-    r"(?:\s+(?:please|pls))?[,;]\s*(?:i|we|he|she|they|it|you|nobody)(?:['’]\w+)?\s.*\Z", re.I | re.S
-)
-"""Words about a thing behind its name: "my salary, she would hate it"."""
 _BESIDE_A_THING: Final = frozenset({"conj", "cc", "relcl", "punct"})
 """Parts of a sentence that hang on the name of a thing, and are none of it."""
 _SPARES: Final = re.compile(
@@ -59,6 +56,8 @@ _STAYS: Final = re.compile(
 _ASKS_TO_FORGET: Final = 0.9
 """How likely a message must be read to be a wish to forget, to be taken for one where it gives no order, and to hide
 all that is known where its order for that is in doubt."""
+_MEANS_ALL: Final = 0.8
+"""How likely a wish must be read to mean all that is known, to hide that."""
 _TELLS_IT: Final = 0.15
 """The same of a sentence of such a message, by its words, to be a part of the wish, of which no memory is made."""
 _TOLD_BEFORE: Final = re.compile(
@@ -102,10 +101,8 @@ def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object
         object_text, spares = object_text[: spared.start()], about_of(spared["what"], utterance.language)
         if names_nothing(object_text):
             return Forgetting(utterance, _EVERYTHING, is_all=True, is_doubtful=True, spares=spares)
-    named = _ASIDE.sub("", object_text)
-    named = object_text if names_nothing(named) else named
     # What the head alone found is a whole sentence, of which some words name what is meant.
-    text = named if order.sure or not order.doubtful else bare(named)
+    text = object_text if order.sure or not order.doubtful else bare(object_text)
     return Forgetting(utterance, text, is_doubtful=order.doubtful, is_whole=order.whole, spares=spares)
 
 
@@ -172,11 +169,12 @@ def _repeats(utterance: Utterance, order: Order, before: Sequence[object]) -> bo
 def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list[Statement | Forgetting]:
     """Return what a message states with the request to forget as which it is read, where it has no such order: what it
     states before is known to that already, what the same sentence states is no memory if it is one."""
-    likely = heard.reading.forgets if heard.reading is not None else 0.0
+    is_wish = heard.reading is not None and heard.reading.forgets >= _ASKS_TO_FORGET
+    means_all = heard.reading is not None and is_wish and heard.reading.whole >= _MEANS_ALL
     if ordered := [order for order in heard.orders if order.intent == "forget"]:
         told = _without_what_stays(statements)
-        return [*told, *_all_of_it(ordered, heard)] if likely >= _ASKS_TO_FORGET else told
-    if likely < _ASKS_TO_FORGET:
+        return [*told, *_all_of_it(ordered, heard, means_all=means_all)] if is_wish else told
+    if not is_wish:
         return statements
     statements = _without_what_stays(statements)
     chances = [(_asks_to_forget(u), -u.start, u) for u in heard.utterances if not u.orders and not u.of_others]
@@ -189,7 +187,11 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
         item.unless_forgotten = any(u.start in starts for u in item.utterances)
     first = next((i for i, item in enumerate(statements) if item in stated and item.unless_forgotten), len(statements))
     said = " ".join(u.text for u in heard.utterances if not u.of_others)
-    perhaps = Forgetting(asking, said, is_doubtful=True, is_only_as_read=True)
+    perhaps = (
+        Forgetting(asking, _EVERYTHING, is_all=True, is_doubtful=True)
+        if means_all
+        else Forgetting(asking, said, is_doubtful=True, is_only_as_read=True)
+    )
     return [*statements[:first], perhaps, *statements[first:]]
 
 
@@ -202,12 +204,14 @@ def _without_what_stays(statements: list[Statement | Forgetting]) -> list[Statem
     ]
 
 
-def _all_of_it(ordered: Sequence[Order], heard: Heard) -> Iterator[Forgetting]:
-    """Yield the request for all that is known, where an order for that was in doubt, and so was not taken."""
+def _all_of_it(ordered: Sequence[Order], heard: Heard, *, means_all: bool) -> Iterator[Forgetting]:
+    """Yield the request for all that is known, where an order for that was in doubt, and so was not taken, or where
+    none is and the message reads like one."""
     for utterance in heard.utterances:
         for order in ordered:
-            if order in utterance.orders and order.doubtful and order.scope == "all":
+            if order in utterance.orders and (order.doubtful if order.scope == "all" else means_all):
                 yield Forgetting(utterance, _EVERYTHING, is_all=True, is_doubtful=True)
+                return
 
 
 def _asks_to_forget(utterance: Utterance) -> float:
@@ -215,6 +219,16 @@ def _asks_to_forget(utterance: Utterance) -> float:
     if utterance.parsed is None or (judgement := judged(utterance)).certainty == "supposition":
         return 0.0  # "What would happen if I said forget that I live in Rome?"
     return judgement.intents["forget"]
+
+
+def without_aside(parsed: Parsed) -> Parsed:
+    """Return the words of a wish without what is said beside the thing that they name: "my salary, my boss reads
+    this"."""
+    for clause in main_clauses(parsed):
+        begin = min(parsed.subtree(clause.subject)) if clause.subject is not None else 0
+        if begin > 1 and parsed.tokens[begin - 1].text in (",", ";"):
+            return parsed.slice(0, begin - 1)
+    return parsed
 
 
 def named_apart(parsed: Parsed) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ from schema import (
 from stores.embedding.reading import read_as
 from worker.extract.attachments import attachments_of
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
-from worker.extract.forgetting import Forgetting, message_of, named_apart, told_on
+from worker.extract.forgetting import Forgetting, message_of, named_apart, told_on, without_aside
 from worker.extract.judgement import Reader, judged, read_what_is_open
 from worker.extract.news import said_as_news
 from worker.extract.orders import called_in, instruction, name_told, reminder
@@ -124,15 +124,16 @@ class RulesExtractor:
         return items
 
     def _forgetting(self, forgetting: Forgetting, name: str, ordinal: int) -> ForgetRequest:
-        object_text: str | None = None
+        text, object_text = forgetting.text, None
         apart: tuple[str, ...] = ()
         if forgetting.utterance.language == ENGLISH and not forgetting.is_all and not forgetting.is_just_said:
-            (parsed,) = language.parse([forgetting.text])
+            parsed = without_aside(*language.parse([forgetting.text]))
+            text = parsed.text_of(range(len(parsed.tokens)))
             object_text, apart = narrated(parsed, Narrator(name)), named_apart(parsed)
         return ForgetRequest(
             turn_id=forgetting.utterance.turn.turn_id,
             ordinal=ordinal,
-            what=sentence(object_text or forgetting.text).rstrip("."),
+            what=sentence(object_text or text).rstrip("."),
             scope="all" if forgetting.is_all else "thing",
             whole=forgetting.is_whole,
             doubtful=forgetting.is_doubtful,
