@@ -11,7 +11,8 @@ that ask for something to be forgotten (`benchmarks/data/forgotten`), and those 
 `benchmarks/data/known` and talk of `benchmarks/data/talk`; of worth from the sentences of that talk, each after the
 one before it, and from what was told in few words (`data/plain`); and of planted orders from the claims and cases of
 `benchmarks.fit_planted_head`; of what is sensitive about others from the clauses of `benchmarks.fit_sensitive_head`;
-and of whose words a sentence holds from `data/whose`. Of those from whom it never learns, author tc of the talk and
+of whose words a sentence holds from `data/whose`; and of whether a wish means all that is known from
+`data/wholes.jsonl`. Of those from whom it never learns, author tc of the talk and
 the authors of `utterances/held_out`, it says how right it is.
 `benchmarks/lora.py` says what is changed of MiniLM.
 """
@@ -51,9 +52,13 @@ _DRAWN_AGAIN: Final = 7_000
 _PLANTED: Final = "planted"
 _SENSITIVE: Final = "sensitive"
 _OTHERS: Final = "others"
-_YES_NO: Final = ("worth", _PLANTED, _SENSITIVE, _OTHERS)
-_ASKED: Final = (*HEADS, _SENSITIVE, _OTHERS)
+_WHOLE: Final = "whole"
+_YES_NO: Final = ("worth", _PLANTED, _SENSITIVE, _OTHERS, _WHOLE)
+_ASKED: Final = (*HEADS, _SENSITIVE, _OTHERS, _WHOLE)
 _WHOSE_HELD_OUT: Final = "wb"
+_WHOLES_HELD_OUT: Final = "pu"
+_FEWEST_KNOWN: Final = 3
+"""Memories of a user of which a wish that means each means all that is known."""
 _NEWS: Final = 600
 """Messages that tell news, and ask for nothing."""
 _FORGET: Final = ("intent", "forget")
@@ -78,9 +83,10 @@ def main(
     examples += [_example(one, questions) for one in sentences if one.author != HELD_OUT]
     examples += [_example(row, questions) for row in plain_rows()]
     examples += [_labelled(text, {_PLANTED: label}, questions) for text, label in _planted()]
-    about_others, whose = list(_sensitive()), list(_whose())
+    about_others, whose, wholes = list(_sensitive()), list(_whose()), list(_wholes())
     new = [_example(one, questions) for one in about_others if one.author != fit_sensitive_head.HELD_OUT]
     new += [_example(one, questions) for one in whose if one.author != _WHOSE_HELD_OUT]
+    new += [_example(one, questions) for one in wholes if one.author != _WHOLES_HELD_OUT]
     console.print(f"{len(examples) + len(new):,} utterances and messages, {len(questions)} questions")
     fixed, changed = opened(len(questions))
     if further:
@@ -91,6 +97,7 @@ def main(
     never = [*rows_in(DATA / "held_out"), *(one for one in sentences if one.author == HELD_OUT)]
     never += [one for one in about_others if one.author == fit_sensitive_head.HELD_OUT]
     never += [one for one in whose if one.author == _WHOSE_HELD_OUT]
+    never += [one for one in wholes if one.author == _WHOLES_HELD_OUT]
     for author in (*sorted(out), *dict.fromkeys(row.author for row in never)):
         mine = [row for row in (*rows, *never) if row.author == author]
         _report(author, mine, questions, scores(fixed, weights, [read_as(row.text, row.before) for row in mine]))
@@ -149,6 +156,17 @@ def _whose() -> Iterator[Row]:
     for author, row in _rows("whose"):
         for before, text, other in _one_by_one(row["said"], row["other"]):
             yield Row(author, text, before, ENGLISH, {_OTHERS: str(other)})
+
+
+def _wholes() -> Iterator[Row]:
+    """Yield wishes to forget, and whether they mean all that is known."""
+    for line in (_MESSAGES / "wholes.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        yield Row("wholes", row["said"], "", ENGLISH, {_WHOLE: str(row["all"])})
+    for wish in wishes():
+        if wish.author not in WISHES_HELD_OUT and wish.among == len(wish.known) >= _FEWEST_KNOWN:
+            means_all = len({place for place, _ in wish.meant}) == len(wish.known)
+            yield Row(wish.author, wish.said, "", ENGLISH, {_WHOLE: str(int(means_all))})
 
 
 def _one_by_one(said: Sequence[str], labels: Sequence[int]) -> Iterator[tuple[str, str, int]]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 _DATA: Final = Path(__file__).parent / "data"
-WISHES_HELD_OUT: Final = frozenset({"pd", "pe"})
-ENDINGS_HELD_OUT: Final = frozenset({"ud", "uj", "ul", "vd"})
+WISHES_HELD_OUT: Final = frozenset({"pd", "pe", "pu"})
+ENDINGS_HELD_OUT: Final = frozenset({"ud", "uj", "ul", "ur", "vd"})
 """The authors from whom no reader learns, so that what their readings weigh may be fitted on them."""
 
 
