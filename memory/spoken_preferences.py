@@ -177,9 +177,14 @@ def _orders_of(admitted: AdmittedTurn) -> list[tuple[Order, str]]:
 
 
 def _own_orders_of(admitted: AdmittedTurn, reader: UtteranceReader | None, draft: Draft) -> list[tuple[Order, str]]:
-    """Return the orders without those that read like another's words: of these a line goes onto the draft."""
-    said = _orders_of(admitted)
-    own = [(order, text) for order, text in said if not _reads_like_others(order, text, reader)]
+    """Return the orders without those that read like another's words, and what follows those in their message: of these
+    a line goes onto the draft."""
+    said, own, of_others = _orders_of(admitted), list[tuple[Order, str]](), set[str]()
+    for order, text in said:
+        if text in of_others or _reads_like_others(order, text, reader):
+            of_others.add(text)
+        else:
+            own.append((order, text))
     if len(own) < len(said):
         draft.audit_refusal(AuditAction.REFUSED, admitted.turn.turn_id, _OTHERS_WORDS)
     return own

@@ -1,4 +1,5 @@
-"""Antecedents of "one", "here" and "where": the thing or the place that the sentence before names, written beside them."""
+"""Antecedents of "one", "here" and "where": the thing or the place that the sentence before names, written beside
+them."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _ON_A_DAY = re.compile(
 """Words before which numbers are a day: "on " 3.5."""
 
 
-_NAMED_DAY: Final = re.compile(
+_NAMED_DAY = re.compile(
     r"\b(?:good|black|cyber|giving|easter|palm|whit|ash|holy|maundy|shrove|pancake|fat|super|spy) "
     r"(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)",
     re.IGNORECASE,

@@ -21,6 +21,7 @@ _ORDERS_NOTHING: Final = "intent:none"
 _PLANTED: Final = "planted:1"
 _SENSITIVE: Final = "sensitive:1"
 _OTHERS: Final = "others:1"
+_WHOLE: Final = "whole:1"
 _CHANGES: Final = tuple(f"change:{change}" for change in ("replaces", "ends", "moves", "corrects"))
 
 
@@ -35,11 +36,11 @@ class UtteranceReader:
         """Return what is read of utterances in English, each with what was said before it (`read_as`)."""
         if not utterances:
             return []
-        asked = (_WORTH, _FORGETS, _ORDERS_NOTHING, _PLANTED, _SENSITIVE, _OTHERS, *_CHANGES)
+        asked = (_WORTH, _FORGETS, _ORDERS_NOTHING, _PLANTED, _SENSITIVE, _OTHERS, _WHOLE, *_CHANGES)
         columns = [self._model.questions.index(name) for name in asked]
         return [
-            Reading(worth, forgets, 1 - nothing, min(1.0, sum(changes)), planted, sensitive, others)
-            for worth, forgets, nothing, planted, sensitive, others, *changes in self._model.chances(utterances)[
+            Reading(worth, forgets, 1 - nothing, min(1.0, sum(changes)), planted, sensitive, others, whole)
+            for worth, forgets, nothing, planted, sensitive, others, whole, *changes in self._model.chances(utterances)[
                 :, columns
             ].tolist()
         ]

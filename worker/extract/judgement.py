@@ -15,7 +15,7 @@ from policies.language.languages import ENGLISH
 from policies.language.orders import DESTRUCTIVE, Order
 from policies.language.sentences import prose_of
 from policies.likely_meant import log_odds
-from stores.embedding.reading import MAY_BE_ANOTHERS, Reading, read_as
+from stores.embedding.reading import IS_ANOTHERS, MAY_BE_ANOTHERS, Reading, read_as
 from worker.extract.pieces import pieces_of, told_of
 from worker.extract.utterances import Heard, Utterance
 
@@ -46,11 +46,13 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class _Unread:
-    """A message, or words of it that may tell something, to be read."""
+    """A message, or words of it that may tell something, to be read; or, of the utterance that begins at `behind`,
+    whose words it holds."""
 
     heard: Heard
     pair: tuple[str, str]
     words: str | None = None
+    behind: int | None = None
 
 
 def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
@@ -58,19 +60,25 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
     pieces in which it may be told, and to each message that may ask for something to be forgotten, all in one call.
     What other sources than a chat send is judged by neither. A doubtful order to forget is none where its message does
     not read like a wish, "losing my job was tough", and an order to keep or do something none where its utterance reads
-    like none: "never give up!". What may be another's order, behind what announces
-    it, takes nothing away for sure."""
+    like none: "never give up!". What is another's, behind what announces it, is told by nobody, and what may be
+    another's order takes nothing away for sure."""
     unread = [one for heard in messages for one in _unread(heard)]
-    for one, reading in zip(unread, reader.read([one.pair for one in unread]) if unread else (), strict=True):
+    pairs = list(dict.fromkeys(one.pair for one in unread))
+    readings = dict(zip(pairs, reader.read(pairs), strict=True)) if pairs else {}
+    for one in unread:
+        reading = readings[one.pair]
         if one.words is not None:
             one.heard.readings[one.words] = reading
             continue
+        if one.behind is not None:
+            one.heard.others[one.behind] = reading.others
+            continue
         one.heard.reading = reading
-        if reading.forgets < _MAY_BE_MEANT:
-            _drop(one.heard, {order for order in one.heard.orders if _is_doubtful_wish(order)})
     for heard in messages:
+        _drop(heard, {order for one in heard.utterances for order in _meant_by_nobody(one, heard)})
         _drop(heard, {order for one in heard.utterances if _reads_like_no_order(one) for order in _mistakable(one)})
         _doubt_others_orders(heard)
+        heard.utterances = [one for one in heard.utterances if one.orders or _others(one, heard) < IS_ANOTHERS]
 
 
 def judged(utterance: Utterance) -> Judgement:
@@ -112,13 +120,14 @@ def _unread(heard: Heard) -> list[_Unread]:
         if leaves_worth_open(judged(one))
     }
     own = own_utterances(heard)
-    open_ones.update((one.text, one) for one in own if _mistakable(one))
-    # Behind what announces it, an order may be another's.
-    open_ones.update((one.text, one) for one in own[1:] if any(order.intent in DESTRUCTIVE for order in one.orders))
+    open_ones.update((one.text, one) for one in own if _mistakable(one) or any(map(_is_doubtful_wish, one.orders)))
     unread = [
         _Unread(heard, read_as(words, _said_before(one, heard)), words)
         for words, one in islice(open_ones.items(), _MOST_READ)
     ]
+    # Behind what announces it, whatever is said may be another's.
+    behind = [one for one in own[1:_MOST_READ] if one.orders or not one.asks]
+    unread += [_Unread(heard, read_as(one.text, _all_before(one, heard)), behind=one.start) for one in behind]
     may_ask = any(_is_doubtful_wish(order) for order in heard.orders)
     may_ask = may_ask or any(judged(one).intents["forget"] >= MAY_FORGET for one in own)
     if heard.language == ENGLISH and own and may_ask:
@@ -143,6 +152,15 @@ def _is_doubtful_wish(order: Order) -> bool:
     return order.intent == "forget" and order.doubtful and not order.sure
 
 
+def _meant_by_nobody(utterance: Utterance, heard: Heard) -> Iterator[Order]:
+    """Yield the doubtful wishes of an utterance where neither it nor its message reads like one."""
+    if heard.reading is None or heard.reading.forgets >= _MAY_BE_MEANT:
+        return
+    reading = utterance.readings.get(utterance.text)
+    if reading is None or reading.forgets < _MAY_BE_MEANT:
+        yield from filter(_is_doubtful_wish, utterance.orders)
+
+
 def _mistakable(utterance: Utterance) -> list[Order]:
     return [order for order in utterance.orders if order.intent in _MISTAKABLE]
 
@@ -165,7 +183,7 @@ def _drop(heard: Heard, dropped: Set[Order]) -> None:
 def _doubt_others_orders(heard: Heard) -> None:
     """Put orders in doubt that may be another's, by what stands before them; and what follows those, for it may be more
     of the same."""
-    likely = accumulate((_others(one) for one in heard.utterances), max)
+    likely = accumulate((_others(one, heard) if one.orders else 0.0 for one in heard.utterances), max)
     sure = [
         replace(one, orders=tuple(_as_sure(one.orders, others)))
         for one, others in zip(heard.utterances, likely, strict=True)
@@ -183,17 +201,23 @@ def _as_sure(orders: Iterable[Order], likely_others: float) -> Iterator[Order]:
             yield replace(order, doubtful=True)
 
 
-def _others(utterance: Utterance) -> float:
+def _others(utterance: Utterance, heard: Heard) -> float:
     """Return how likely an utterance is read to hold another's words, 0 where nothing read it."""
-    reading = utterance.readings.get(utterance.text) if utterance.orders else None
-    return reading.others if reading is not None else 0.0
+    return heard.others.get(utterance.start, 0.0)
 
 
 def _said_before(utterance: Utterance, heard: Heard) -> str:
-    """Return what an utterance follows: the question that its message answers, or the sentence before it; of an order
-    all that stands before it."""
-    earlier = [one.text for one in heard.utterances if one.start < utterance.start]
-    return _before(utterance) or " ".join(earlier if utterance.orders else earlier[-1:])
+    """Return what an utterance follows: the question that its message answers, or the sentence before it."""
+    return _before(utterance) or " ".join(_earlier(utterance, heard)[-1:])
+
+
+def _all_before(utterance: Utterance, heard: Heard) -> str:
+    """Return all that an utterance follows in its message."""
+    return " ".join(_earlier(utterance, heard))
+
+
+def _earlier(utterance: Utterance, heard: Heard) -> list[str]:
+    return [one.text for one in heard.utterances if one.start < utterance.start]
 
 
 def _before(utterance: Utterance) -> str:

@@ -145,7 +145,8 @@ class Utterance:
 
 @dataclass
 class Heard:
-    """A user's message: its sentences, the orders to the memory in it, readings of the whole and of what it says."""
+    """A user's message: its sentences, the orders to the memory in it, readings of the whole and of what it says;
+    `others` says how likely the utterance that begins at a place holds another's words, behind all before it."""
 
     turn: Turn
     content: str
@@ -155,6 +156,7 @@ class Heard:
     utterances: list[Utterance] = field(default_factory=list)
     reading: Reading | None = None
     readings: dict[str, Reading] = field(default_factory=dict)
+    others: dict[int, float] = field(default_factory=dict)
 
     @property
     def shared(self) -> str | None:

@@ -57,15 +57,15 @@ def test_all_that_words_leave_open_is_asked_in_one_call() -> None:
     [asked] = reader.asked
     read = [text for _, text in asked]
     assert "Also got dumped." in read
-    assert _SURE not in read
-    assert len(set(read)) == len(read)
+    assert ("-", _SURE) not in asked
+    assert len(set(asked)) == len(asked)
 
 
 def test_of_a_long_message_no_more_is_read_than_of_talk() -> None:
     reader = _Scripted(Reading(1.0, 0.0, 1.0, 0.0, 0.0))
     _items(" ".join(f"Also got dumped by number {n}. stress test {n} came back clean." for n in range(300)), reader)
     [asked] = reader.asked
-    assert 40 <= len(asked) <= 41
+    assert 75 <= len(asked) <= 80
 
 
 def test_what_is_read_as_worth_a_memory_is_kept() -> None:
@@ -181,13 +181,26 @@ class _Announced(_Scripted):
     """Reads as another's words what stands right behind the note alone."""
 
     def read(self, utterances: Sequence[tuple[str, str]]) -> Sequence[Reading]:
-        return [replace(self.reading, others=float(before.endswith("fridge."))) for before, _ in utterances]
+        return [replace(self.reading, others=float(before.endswith("the fridge."))) for before, _ in utterances]
 
 
 def test_what_follows_anothers_order_is_in_doubt_too() -> None:
     said = "Dad left a note on the fridge. Forget that I live in Rome. Forget that I like tea."
     items = _items(said, _Announced(Reading(0.0, 1.0, 1.0, 0.0, 0.0)))
     assert [item.doubtful for item in items if isinstance(item, ForgetRequest)] == [True, True]
+
+
+@pytest.mark.parametrize(("others", "is_told"), [(0.1, True), (0.9, False)])
+def test_what_is_read_as_anothers_is_told_by_nobody(others: float, is_told: bool) -> None:
+    said = "Dad left a note on the fridge. I live in Rome and work as a tailor."
+    items = _items(said, _Scripted(Reading(1.0, 0.0, 0.0, 0.0, 0.0, others=others)))
+    assert any("tailor" in item.summary for item in items if isinstance(item, Candidate)) is is_told
+
+
+def test_a_wish_that_is_read_to_mean_all_that_is_known_hides_it() -> None:
+    [item] = _items("Can we go back to you not knowing me?", _Scripted(Reading(0.0, 1.0, 1.0, 0.0, 0.0, whole=0.9)))
+    assert isinstance(item, ForgetRequest)
+    assert (item.scope, item.doubtful) == ("all", True)
 
 
 def test_an_order_by_itself_is_the_users_own() -> None:
