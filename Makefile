@@ -26,7 +26,7 @@ endef
 $(INSTALLED): requirements-dev.lock pyproject.toml clients/python/pyproject.toml
 	$(make_venv)
 	@echo "installing what is locked in requirements-dev.lock ..."
-	@# Python compiles what is imported when it is; to compile all of it takes most of a minute on a slow machine.
+	@# Python compiles what is imported when it is; to compile all of it takes most of a minute on a slow machine, and 160 MB.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e clients/python
 	@touch $@ $(RUNNABLE)
@@ -35,7 +35,7 @@ $(INSTALLED): requirements-dev.lock pyproject.toml clients/python/pyproject.toml
 $(RUNNABLE): requirements-run.lock pyproject.toml
 	$(make_venv)
 	@echo "installing what is locked in requirements-run.lock ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-run.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-run.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -98,7 +98,9 @@ format: $(INSTALLED) ## Format the code
 bench: $(INSTALLED) ## Measure ingestion beside a bare broker and a bare embedder
 	$(BIN)/python -m benchmarks.ingest
 
-flower: $(INSTALLED) ## Inspect the running fleet in a browser at http://127.0.0.1:5555
+flower: $(RUNNABLE) ## Inspect the running fleet in a browser at http://127.0.0.1:5555
+	@# Without a broker Flower would try for ever to find one.
+	@$(BIN)/python -c 'import sys; from interfaces.doctor.broker import check_broker; from schema.settings import load_settings; sys.exit("\n".join(f"{one.part}: {one.found}\n  -> {one.hint}" for one in check_broker(load_settings()) if one.status == "failed") or 0)'
 	@exec $(BIN)/celery -A worker.app flower --address=127.0.0.1 --port=5555
 
 # What runs, by the names of pyproject.toml: each has a lock of its own, and all of them together are the image's.

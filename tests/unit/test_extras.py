@@ -6,11 +6,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import files
 from pathlib import Path
 
 import pytest
+from packaging.markers import Marker
 
 from tests import only_locked
+from tests.supply_chain import locked
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -87,3 +90,17 @@ def test_enqueuing_imports_nothing_heavy_where_it_is_installed_too() -> None:
 def test_every_shipped_package_says_that_it_is_typed() -> None:
     shipped = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
     assert [name for name in shipped if not (ROOT / name / "py.typed").is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("lock", "most_packages", "most_mb"),
+    [("locks/base.lock", 20, 40), ("requirements-run.lock", 150, 700)],
+    ids=["what a backend installs", "what make run installs"],
+)
+def test_what_is_installed_is_no_more_than_was_promised(lock: str, most_packages: int, most_mb: int) -> None:
+    """By the files as they come: `make` has none compiled but those that are imported, an eighth more."""
+    packages = [one.name for one in locked(ROOT / lock) if not one.marker or Marker(one.marker).evaluate()]
+    assert len(packages) <= most_packages
+    paths = [Path(file.locate()) for name in packages for file in files(name) or ()]
+    total = sum(path.stat().st_size for path in paths if path.suffix != ".pyc" and path.is_file())
+    assert total <= most_mb * 1e6 * 7 / 8
