@@ -141,7 +141,7 @@ def worker(
     context.extractor.prepare()
     leases = LeaseKeeper(context.mailbox, settings.lease_seconds, settings.turn_deadline_seconds)
     with pytest.MonkeyPatch.context() as patched:
-        # A quarter of a second, as at first, may be over before a test on a busy machine has looked (`Worker.wait_over`).
+        # A quarter of a second, as at first, may be over before a test on a busy machine looks (`Worker.wait_over`).
         patched.setattr("worker.drain.pause_before_retry", lambda *_: 60.0)
         yield Worker(context, leases)
     leases.stop()
