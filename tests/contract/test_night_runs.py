@@ -14,6 +14,7 @@ from schema import Preference, PreferenceName, Subject
 from schema.errors import IndexUnavailable, LLMUnavailable
 from stores.catalog import Changes, Claim, ClaimLost, NightRun
 from stores.queue import NIGHTLY_QUEUE
+from tests.contract.catalogs import changes
 from tests.contract.pipeline import Worker, on_every_store
 from tests.turns import subject
 from worker.context import WorkerContext
@@ -35,7 +36,7 @@ def few(emptied: Worker, anna: str) -> Worker:
     settings = emptied.context.settings.model_copy(update={"night_chunk_subjects": 3, "night_slots": 2})
     few = emptied.with_parts(settings=settings)
     for number in range(8):
-        few.hear(f"{anna}-{number}", "I live in Lisbon")
+        few.context.catalog.commit(changes(f"t{number}", subject(f"{anna}-{number}"), fence=None))
     few.context.redis.delete(*notifications())
     return few
 
