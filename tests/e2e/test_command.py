@@ -130,7 +130,7 @@ def test_a_wrong_setting_is_refused_in_one_line_that_names_it(
 
 
 def test_a_policy_constant_that_cannot_work_stops_a_run_at_its_start(nobody: Home) -> None:
-    said = nobody.spawn("run", "--once", MEMORY_NEIGHBORS_K="0")
+    said = nobody.say("run", "--once", MEMORY_NEIGHBORS_K="0")
     assert "MEMORY_NEIGHBORS_K" in said.stderr
     assert said.returncode == 2
 
@@ -178,13 +178,13 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_setting(tmp_path: Pat
 
 def test_a_port_that_another_program_has_is_named_with_a_way_out(nobody: Home) -> None:
     with socket.create_server(("127.0.0.1", nobody.port)):
-        said = nobody.spawn("run", "--once")
+        said = nobody.say("run", "--once")
     line = mended_line(said.stderr)
     assert (said.returncode, f"port {nobody.port}" in line, "AFTERTURN_BROKER_URL" in line) == (2, True, True)
 
 
 def test_another_programs_redis_on_the_port_is_left_alone(idle: Home, tmp_path: Path) -> None:
-    said = Home(tmp_path, idle.port).spawn("run", "--once")
+    said = Home(tmp_path, idle.port).say("run", "--once")
     assert (said.returncode, f"port {idle.port}" in mended_line(said.stderr)) == (2, True)
     idle.answered("status")
 
