@@ -334,7 +334,7 @@ def change_what_is_not_theirs(who: Asking, client: httpx.Client) -> None:
         assert not told(answer), (answer.request.url, answer.text)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 8))])
 def test_nobody_is_told_of_anything_beside_memories_what_they_may_not_see(
     service: Served, context: MemoryContext, user: str, seed: int
 ) -> None:

@@ -181,7 +181,7 @@ def over_events(world: World, client: httpx.Client) -> str:
     return "\n".join(heard)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 12))])
 def test_nobody_is_told_over_any_face_what_they_may_not_see(
     service: Served, context: MemoryContext, user: str, seed: int
 ) -> None:
