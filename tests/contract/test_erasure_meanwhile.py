@@ -20,10 +20,10 @@ from stores.dead_letters import read_dead_letters
 from stores.mailbox import Mailbox
 from stores.queue import INGEST_QUEUE, PUT_DOCUMENT, send_dead_letter, send_turn
 from stores.queued_turns import count_messages, find_messages
-from tests.contract.pipeline import Worker, on_every_store
+from tests.contract.pipeline import Worker, on_every_store_at_length
 from tests.turns import a_turn, subject
 
-pytest_generate_tests = on_every_store
+pytest_generate_tests = on_every_store_at_length
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,10 @@ def combinations(test: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     ("file", "name"),
-    [*(("test_store", name) for name in ON_POSTGRES), *(("test_async_store", name) for name in ON_POSTGRES_AWAITED)],
+    [
+        *(("test_store", name) for name in ON_POSTGRES),
+        *(pytest.param("test_async_store", name, marks=pytest.mark.long) for name in ON_POSTGRES_AWAITED),
+    ],
 )
 def test_what_langgraph_asks_of_its_store_on_postgres_holds(
     client: Client, on_postgres: dict[str, ModuleType], file: str, name: str, monkeypatch: pytest.MonkeyPatch
