@@ -22,7 +22,8 @@ from schema.settings import Settings
 from stores.queue import create_celery, send_dead_letter
 from tests.e2e.command import COMMAND, Home, Run, Said, wait_until
 
-PAGES = sorted((Path(__file__).parents[2] / "docs" / "how-to").glob("*.md"))
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 _FENCE = re.compile(r"^( *)```sh\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _OURS = re.compile(r"^(?:\w+=\S+ )*\.venv/bin/afterturn\b")
 _RUNS_ON = re.compile(r"\bafterturn (?:worker|beat|serve)\b")
@@ -159,3 +160,11 @@ def test_each_command_of_a_page_works_as_it_is_written(
 def test_every_command_that_is_left_out_is_on_a_page() -> None:
     text = "\n".join(page.read_text() for page in PAGES)
     assert [start for start in _LEFT_OUT if start not in text] == []
+
+
+def test_flower_says_where_no_broker_answers_and_does_not_wait_for_one(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    command = ["make", "--silent", "--assume-old=.venv/.runnable", "flower"]
+    said = subprocess.run(command, cwd=ROOT, env=home.environment(), capture_output=True, text=True, check=False)
+    assert said.returncode == 2
+    assert f"redis://127.0.0.1:{home.port}/0 does not answer" in said.stderr
