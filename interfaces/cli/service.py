@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Annotated, Final
+from typing import Annotated
 
 import structlog
 import typer
@@ -11,7 +11,13 @@ import typer
 from interfaces.cli.arguments import ByOption, JsonOption, TenantOption, UserArgument
 from interfaces.cli.fleet import EndWithParent, ask_kernel_to_end_with_parent
 from interfaces.cli.output import errors, print_json
-from interfaces.http.listening import require_free_address
+from interfaces.http.listening import (
+    FIRST_KEY,
+    is_this_machine,
+    nobody_can_be_told,
+    require_free_address,
+    require_somebody,
+)
 from interfaces.http.pages.sessions import LINK_SECONDS, link_for_staff, link_to_pages
 from schema.errors import SettingsError
 from schema.settings import load_settings
@@ -20,7 +26,6 @@ from stores.redis import open_redis
 from worker.logs import configure_logging
 
 _log = structlog.get_logger()
-_FIRST_KEY: Final = "afterturn keys create backend --can read --can write --can turns --can act_as"
 
 
 def serve(
@@ -32,17 +37,23 @@ def serve(
         int | None,
         typer.Option(min=1, max=MOST_PROCESSES, help="Processes that answer; AFTERTURN_HTTP_PROCESSES if left out."),
     ] = None,
+    wait_for_key: Annotated[
+        bool,
+        typer.Option(
+            "--wait-for-key",
+            help="Where others can reach it: start before any key was made, and answer 401 until one is.",
+        ),
+    ] = False,
     end_with_parent: EndWithParent = False,
 ) -> None:
     """Start the HTTP service: turns in, memories out, events as they happen; its pages and `/docs` in a browser.
 
-    Where no key was made yet (`afterturn keys create`) everybody on this machine may do everything; at an address that
-    others can reach, nobody may do anything.
+    Where no key was made yet (`afterturn keys create`) everybody on this machine may do everything, and it starts at no
+    address that others can reach.
     """
     if end_with_parent:
         ask_kernel_to_end_with_parent()
     try:
-        from interfaces.http.processes import is_this_machine, nobody_can_be_told
         from interfaces.http.processes import serve as serve_http
     except ImportError as error:
         raise SettingsError(f"the service needs more ({error.name}): pip install 'afterturn[service]'") from error
@@ -50,12 +61,14 @@ def serve(
     settings = load_settings().model_copy(update={name: value for name, value in given.items() if value is not None})
     require_free_address(settings)
     configure_logging(settings.log_level)
+    if not wait_for_key:
+        require_somebody(settings)
     if nobody_can_be_told(settings):
         where = f"http://{settings.http_host}:{settings.http_port}"
         if is_this_machine(settings.http_host):
             errors.print(f"no keys yet: everybody on this machine may do everything at {where}")
         else:
-            _log.warning("no_keys_yet", address=where, reason="what needs a key is answered 401", make_one=_FIRST_KEY)
+            _log.warning("no_keys_yet", address=where, reason="what needs a key is answered 401", make_one=FIRST_KEY)
     serve_http(settings)
 
 

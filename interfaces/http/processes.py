@@ -9,8 +9,6 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import closing
-from ipaddress import ip_address
 from threading import Thread
 from typing import TYPE_CHECKING, Final, cast
 
@@ -21,9 +19,9 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
+from interfaces.http.listening import is_open_to_all
 from schema.errors import AfterturnError, OperatorError, SettingsError, exit_code_of
 from schema.settings import Settings, load_settings
-from stores.catalog import open_catalog
 from worker.logs import configure_logging
 
 if TYPE_CHECKING:
@@ -88,38 +86,6 @@ def app_of_this_process() -> FastAPI:
         _log.error("service_cannot_start", error=type(failure).__name__, reason=str(failure))
         # By this code the supervisor knows that it need not try again.
         sys.exit(STARTUP_FAILURE if isinstance(failure, OperatorError) else 1)
-
-
-def nobody_can_be_told(settings: Settings) -> bool:
-    """Return whether nobody can show who they are: there is no key yet, and no provider who says who somebody is.
-
-    Raises:
-        CatalogUnavailable: nobody knows.
-    """
-    if settings.oidc_issuer is not None:
-        return False
-    with closing(open_catalog(settings)) as catalog:
-        return not catalog.keys.any()
-
-
-def is_open_to_all(settings: Settings) -> bool:
-    """Return whether who sends no key may do everything: nobody can show who they are, and no other machine reaches the
-    address.
-
-    Raises:
-        CatalogUnavailable: nobody knows.
-    """
-    return is_this_machine(settings.http_host) and nobody_can_be_told(settings)
-
-
-def is_this_machine(address: str) -> bool:
-    """Return whether an address to listen on can be reached from this machine alone."""
-    if address == "localhost":
-        return True
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return False
 
 
 def _serve_alone(config: uvicorn.Config, settings: Settings) -> bool:

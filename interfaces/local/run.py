@@ -21,7 +21,7 @@ from rich.text import Text
 from interfaces.cli.knowledge import search_table
 from interfaces.cli.output import memory_table, own_command
 from interfaces.cli.turns import report_bad_lines
-from interfaces.http.listening import require_free_address
+from interfaces.http.listening import require_free_address, require_somebody
 from interfaces.http.pages.sessions import link_to_pages
 from interfaces.local.broker import answers, embedded_broker
 from interfaces.local.data_folder import own_data_folder
@@ -107,7 +107,8 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _service(settings: Settings, folder: Path, console: Console) -> tuple[Supervised, ...]:
-    """Return the HTTP service to start; none where it is not wanted, not installed, or its port is taken."""
+    """Return the HTTP service to start; none where it is not wanted, not installed, its port is taken, or others
+    could reach it and nobody has a key."""
     if settings.http_port == 0:
         return ()
     if find_spec("fastapi") is None:
@@ -115,6 +116,7 @@ def _service(settings: Settings, folder: Path, console: Console) -> tuple[Superv
         return ()
     try:
         require_free_address(settings)
+        require_somebody(settings)
     except SettingsError as error:
         console.print(f"no service and no pages: {error}", soft_wrap=True)
         return ()

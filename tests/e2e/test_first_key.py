@@ -1,4 +1,5 @@
-"""A service that other machines reach, started before anybody has a key: it stays up, and lets nobody in."""
+"""A service that other machines reach, started before anybody has a key: it does not start, or where it is told to wait
+for one, stays up and lets nobody in."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import httpx
 import pytest
@@ -22,7 +24,7 @@ MEMORIES: Final = "/api/v1/memories/?user_id=anna"
 
 @dataclass(frozen=True)
 class Started:
-    """`afterturn serve` as the images and the chart start it."""
+    """`afterturn serve` as the compose file and the chart start it."""
 
     home: Home
     url: str
@@ -44,7 +46,7 @@ class Started:
 @pytest.fixture
 def exposed(tmp_path: Path, broker_url: str) -> Iterator[Started]:
     home, port, log = Home(tmp_path, 0), free_port(), tmp_path / "serve.log"
-    command = [*COMMAND, "serve", "--host", EVERYWHERE, "--port", str(port)]
+    command = [*COMMAND, "serve", "--host", EVERYWHERE, "--port", str(port), "--wait-for-key"]
     environment = home.environment(AFTERTURN_BROKER_URL=broker_url)
     with log.open("wb") as said:
         process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
@@ -58,7 +60,18 @@ def exposed(tmp_path: Path, broker_url: str) -> Iterator[Started]:
         process.wait()
 
 
-def test_a_service_without_keys_that_others_reach_stays_up_and_lets_nobody_in_until_one_is_made(
+@pytest.mark.parametrize("address", [EVERYWHERE, "::", "192.0.2.1"])
+def test_a_service_without_keys_does_not_start_where_others_reach_it_and_says_what_to_do(
+    tmp_path: Path, address: str
+) -> None:
+    with patch("interfaces.cli.service.require_free_address"):
+        said = Home.at(tmp_path).say("serve", "--host", address)
+    assert said.returncode == 2
+    for way in ("afterturn keys create", "127.0.0.1"):
+        assert way in said.stderr
+
+
+def test_a_service_that_waits_for_a_key_lets_nobody_in_until_one_is_made(
     exposed: Started,
 ) -> None:
     assert httpx.get(f"{exposed.url}/readyz").status_code == 200
