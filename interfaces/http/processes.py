@@ -20,6 +20,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from interfaces.http.listening import is_open_to_all
+from interfaces.http.unreadable import ProblemProtocol
 from schema.errors import AfterturnError, OperatorError, SettingsError, exit_code_of
 from schema.settings import Settings, load_settings
 from worker.logs import configure_logging
@@ -52,6 +53,9 @@ def serve(settings: Settings) -> None:
         host=settings.http_host,
         port=settings.http_port,
         workers=settings.http_processes,
+        http=ProblemProtocol,
+        # A handshake is answered as any other request is.
+        ws="none",
         # Its own lines go where ours go, in the same form: a traceback of its logger would show what was said.
         log_config=None,
         log_level=settings.log_level,

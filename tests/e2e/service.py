@@ -21,6 +21,7 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from interfaces.http.app import create_app
+from interfaces.http.unreadable import ProblemProtocol
 from memory.keys import issue
 from schema import Capability
 from schema.settings import Settings
@@ -96,6 +97,8 @@ def served(settings: Settings, *, anonymous: bool = False, port: int | None = No
         app,
         host="127.0.0.1",
         port=port,
+        http=ProblemProtocol,
+        ws="none",
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=1,
