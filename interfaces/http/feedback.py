@@ -24,7 +24,9 @@ class FeedbackIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    request_id: Identifier = Field(description="the X-Request-ID of the search or context behind the answer")
+    request_id: Identifier = Field(
+        description="the X-Request-ID of the search or context behind the answer, of the last hour"
+    )
     useful: Annotated[list[uuid.UUID], Field(max_length=100)] = Field(
         default_factory=list, description="the memories that helped; none says that none did"
     )
@@ -35,17 +37,19 @@ class FeedbackIn(BaseModel):
 
 
 class FeedbackOut(BaseModel):
-    """The memories for which it counts."""
+    """The memories for which it counts: those that were told, and may be seen still."""
 
     counted: list[uuid.UUID]
 
 
 @router.post("", summary="Say which memories helped an answer")
 def give_feedback(given: FeedbackIn, principal: Asker, service: Opened) -> FeedbackOut:
-    """Note which memories helped: each counts as used once more. Of the feedback on one request the first counts."""
+    """Note which memories helped: each counts as used once more, of those that this key was told by that request. Of
+    the feedback on one request the first counts."""
     asker = acting(principal, given.user_id)
-    feedback = Feedback(
-        given.request_id, tuple(dict.fromkeys(given.useful)), given.score, asker.key_id, datetime.now(UTC)
-    )
-    counted = note_feedback(asker, subject_of(asker, given.user_id), feedback, service.context)
+    subject = subject_of(asker, given.user_id)
+    told = service.answers.told(given.request_id, asker, subject)
+    useful = tuple(id_ for id_ in dict.fromkeys(given.useful) if id_ in told)
+    feedback = Feedback(given.request_id, useful, given.score, asker.key_id, datetime.now(UTC))
+    counted = note_feedback(asker, subject, feedback, service.context)
     return FeedbackOut(counted=list(counted))

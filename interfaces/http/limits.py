@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
+from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,6 +18,7 @@ from interfaces.http.problems import problem
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
 _WITH_KEYS: Final = ("/api/v1/", "/mcp")
 _DOCUMENTS: Final = "/api/v1/documents/"
+_STATE: Final = "request_id"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
@@ -46,6 +48,7 @@ class RequestIds:
             return
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        scope.setdefault("state", {})[_STATE] = request_id
 
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -53,6 +56,11 @@ class RequestIds:
             await send(message)
 
         await self._app(scope, receive, send_with_id)
+
+
+def request_id_of(request: Request) -> str:
+    """Return the `X-Request-ID` that the answer to a request has."""
+    return str(getattr(request.state, _STATE))
 
 
 class Uncached:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from interfaces.http.credentials import Asker, subject_of
@@ -101,6 +101,7 @@ class MemoryPatch(BaseModel):
 
 @router.get("/search", summary="Find what answers a question")
 def search(
+    request: Request,
     about: AboutMany,
     filters: Wanted,
     service: Opened,
@@ -120,6 +121,7 @@ def search(
         page = list_memories(
             about.principal, about.subject, service.context, filters=filters, offset=offset, limit=limit
         )
+        service.answers.note(request, about.principal, about.subject, (memory.id for memory in page.memories))
         return [memory_out(memory) for memory in page.memories]
     hits = retrieve(
         about.principal,
@@ -132,6 +134,7 @@ def search(
         explain=explain,
         now=datetime.now(UTC),
     )
+    service.answers.note(request, about.principal, about.subject, (hit.memory.id for hit in hits))
     return [hit_out(hit) for hit in hits]
 
 

@@ -12,6 +12,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from redis.asyncio import Redis as AsyncRedis
 
+from interfaces.http.answers import ToldAnswers
 from interfaces.http.openid import SignIn
 from interfaces.http.pages.language import load_catalogues
 from interfaces.http.rates import RateLimits
@@ -34,6 +35,7 @@ class Service:
     async_redis: AsyncRedis
     """For what waits long: each listener has a connection of its own."""
     rates: RateLimits
+    answers: ToldAnswers
     hot_path: HotPath
     tokens: Tokens | None
     """None where the settings name no OpenID provider."""
@@ -49,6 +51,7 @@ class Service:
         await self.async_redis.aclose()
         await asyncio.to_thread(self.producer.close)
         self.rates.close()
+        self.answers.close()
         self.hot_path.close()
         self.context.close()
 
@@ -85,6 +88,7 @@ def open_service(settings: Settings) -> Service:
         producer,
         open_async_redis(settings),
         rates,
+        ToldAnswers(settings),
         HotPath(context),
         tokens,
         SignIn(settings, tokens) if tokens and settings.oidc_client_id else None,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
 
@@ -149,6 +149,7 @@ class TextIn(BaseModel):
 
 @router.get("/context", summary="What a prompt is given of what is known")
 def context(
+    request: Request,
     about: About,
     service: Opened,
     question: Annotated[str, Query(max_length=4_000)] = "",
@@ -166,11 +167,12 @@ def context(
         bullets=bullets,
         now=datetime.now(UTC),
     )
+    service.answers.note(request, about.principal, about.subject, block.used)
     return ContextOut.model_validate(block, from_attributes=True)
 
 
 @router.post("/retrieval", summary="What an agent should know before it answers")
-def retrieval(given: AboutToAnswerIn, about: About, service: Opened) -> RetrievedOut:
+def retrieval(request: Request, given: AboutToAnswerIn, about: About, service: Opened) -> RetrievedOut:
     """Search in rounds: a language model, where there is one, asks for memories until it can choose what helps to
     answer. Without one it is a search by the user's last message."""
     settings, agent = service.context.settings, about.principal.agent_id
@@ -187,6 +189,7 @@ def retrieval(given: AboutToAnswerIn, about: About, service: Opened) -> Retrieve
         limits=Limits(settings.retriever_rounds, settings.retriever_messages, settings.retriever_deadline_ms / 1_000),
         now=datetime.now(UTC),
     )
+    service.answers.note(request, about.principal, about.subject, (hit.memory.id for hit in retrieved.hits))
     return RetrievedOut(
         memories=[hit_out(hit) for hit in retrieved.hits], rounds=retrieved.rounds, outcome=retrieved.outcome
     )
