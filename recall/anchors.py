@@ -12,11 +12,13 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
 from typing import Final, Literal
 
 from memory.spending import spending
 from policies.facts import type_of_object
 from recall.audience import Audience, audiences, tellable
+from recall.cursors import page_of, place_of
 from recall.retrieve import Hit, retrieve
 from recall.search_stages import search_stage
 from recall.selectors import facts_near, turns_near
@@ -31,6 +33,8 @@ from stores.open import Stores
 Mode = Literal["semantic", "episodic", "hybrid"]
 """Where facts are entered: at the memories that a question finds, and facts that have vectors; at the turns that it
 finds by their windows, or without windows at those that the memories came from; or at all of these."""
+MOST_FACTS: Final = 1_000
+"""Facts that are told at once at most."""
 _EVERYTHING: Final = 10**9
 _READ_AT_ONCE: Final = 200
 """Facts whose memories are read at a time, until enough may be told."""
@@ -107,7 +111,8 @@ class Anchor:
 class EntityFacts:
     """The facts of an entity: best score first, then nearest, then by what it says.
 
-    `seconds` says what each part of a search took; it is empty where nothing was asked.
+    `seconds` says what each part of a search took; it is empty where nothing was asked. `cursor` says where the next
+    facts begin: None where these are the last, or something was asked.
     """
 
     entity: EntityName
@@ -115,6 +120,7 @@ class EntityFacts:
     facts: tuple[KnownFact, ...]
     anchors: tuple[Anchor, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    cursor: str | None = None
 
 
 def look_up(
@@ -124,13 +130,17 @@ def look_up(
     stores: Stores,
     *,
     question: Question | None = None,
-    limit: int = 1_000,
+    cursor: str = "",
+    limit: int = MOST_FACTS,
     now: datetime,
 ) -> EntityFacts:
-    """Return the facts of an entity in a subject's memory: all of them, or those that a question is about; of what may
-    be told the first `limit`.
+    """Return the facts of an entity in a subject's memory: all of them, page by page, or those that a question is
+    about; of what may be told the first `limit`.
+
+    Pages are complete while others write: what is known all the time comes exactly once.
 
     Raises:
+        InvalidCursor: no list gave the cursor.
         NotFound: nothing that the principal may be told has the entity's name, or is of the subject.
         NotAMember, NotAllowed: the principal may see nothing of the subject.
     """
@@ -140,9 +150,10 @@ def look_up(
     if question is not None:
         found = _asked(principal, audience, entity, question, stores, limit, now)
     else:
-        facts = _all_facts(audience, entity, stores, limit)
-        found = EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(facts))
-    if not found.facts and not _is_known(audience, entity, stores):
+        facts = _all_facts(audience, entity, stores, limit + 1, place_of(cursor, str, str, str, str) if cursor else ())
+        page, following = page_of(facts, limit, _place_of_fact)
+        found = EntityFacts(entity, _entity_id(subject, _name_of(entity)), tuple(page), cursor=following or None)
+    if not found.facts and not cursor and not _is_known(audience, entity, stores):
         raise NotFound("there is no such entity")
     return found
 
@@ -154,12 +165,28 @@ def _is_known(audience: Audience, entity: EntityName, stores: Stores) -> bool:
     return entity.type == "user_id" and bool(tellable(audience, stores.catalog.list_memories(audience.subject)))
 
 
-def _all_facts(audience: Audience, entity: EntityName, stores: Stores, limit: int) -> list[KnownFact]:
+def _all_facts(
+    audience: Audience, entity: EntityName, stores: Stores, limit: int, after: tuple[str, ...] = ()
+) -> list[KnownFact]:
+    """Return the first facts behind a place, each assertion once, by what it says."""
     if entity.type == "user_id":
         relations = stores.graph.facts_of_subject(audience.subject, limit=_EVERYTHING)
     else:
         relations = stores.graph.about(audience.subject, [entity.value], limit=_EVERYTHING)
-    return _known(relations, {}, audience, stores, limit)
+    behind = sorted((relation for relation in relations if _says(relation) >= after[:3]), key=_says)
+    facts: list[KnownFact] = []
+    read: list[Relation] = []
+    # Whatever says the same is read together: of which type its object is only its memory knows.
+    for _, same in groupby(behind, key=_says):
+        read += same
+        if len(read) >= _READ_AT_ONCE:
+            facts += _known(read, {}, audience, stores, _EVERYTHING)
+            read = []
+        if len(facts) > limit:
+            break
+    else:
+        facts += _known(read, {}, audience, stores, _EVERYTHING)
+    return sorted((fact for fact in facts if _place_of_fact(fact) > after), key=_place_of_fact)[:limit]
 
 
 def _asked(
@@ -309,6 +336,14 @@ def _once(facts: Iterable[KnownFact]) -> list[KnownFact]:
 def _rank(fact: KnownFact) -> tuple[float, int, str, str, str, int]:
     relation = fact.relation
     return -(fact.score or 0.0), relation.distance, relation.entity, relation.verb, relation.object, fact.memory.id.int
+
+
+def _says(relation: Relation) -> tuple[str, ...]:
+    return relation.entity, relation.verb, relation.object
+
+
+def _place_of_fact(fact: KnownFact) -> tuple[str, ...]:
+    return *_says(fact.relation), fact.object_type
 
 
 def _name_of(entity: EntityName) -> str:

@@ -13,8 +13,8 @@ from schema.errors import Refused
 _Row = TypeVar("_Row")
 _GREATEST = 2**63 - 1
 """Of a number of a row."""
-MOST_CHARS = 2_200
-"""Of a cursor of two ids, each of 200 characters of four bytes."""
+MOST_CHARS = 3_500
+"""Of a cursor of a fact: an entity, a verb and an object of 600 characters of four bytes together, and a type."""
 
 
 class InvalidCursor(Refused, ValueError):

@@ -11,12 +11,14 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from interfaces.http.credentials import Asker, subject_of
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened
 from policies.access import acting
-from recall.anchors import EntityFacts, EntityName, KnownFact, Mode, Question, look_up
+from recall.anchors import MOST_FACTS, EntityFacts, EntityName, KnownFact, Mode, Question, look_up
+from recall.cursors import InvalidCursor
 from recall.entity_summary import sum_up
 from schema import Principal, Subject
 from schema.turn import Identifier
@@ -71,6 +73,7 @@ class EntityFactsOut(BaseModel):
 
     entity: EntityOut
     facts: list[FactOut]
+    cursor: str | None = Field(description="asks for the next facts; null where there are none, or `rag_query` asked")
     rag_debug: RagDebugOut | None = None
 
 
@@ -126,13 +129,21 @@ Wanted = Annotated[_LookUp, Depends(_look_up)]
 
 
 @router.get("/lookup", summary="The facts that are known of an entity")
-def lookup(wanted: Wanted, service: Opened) -> EntityFactsOut:
-    """Return all facts of an entity, or with `rag_query` those that it is about: memories are found by meaning and by
-    words, and what is told are facts that are still true. What is not asked for by `rag_query` ignores the other
-    `rag_` parameters."""
-    entity_facts = _found(wanted, service)
+def lookup(
+    wanted: Wanted,
+    service: Opened,
+    cursor: Cursor = "",
+    limit: Annotated[int, Query(ge=1, le=MOST_FACTS)] = MOST_FACTS,
+) -> EntityFactsOut:
+    """Return all facts of an entity, page by page, or with `rag_query` those that it is about: memories are found by
+    meaning and by words, and what is told are facts that are still true. What is not asked for by `rag_query` ignores
+    the other `rag_` parameters, and what is has no second page. By its cursor the list is complete while others write:
+    what is known all the time comes exactly once."""
+    entity_facts = _found(wanted, service, cursor, limit)
     facts = [_fact(fact) for fact in entity_facts.facts]
-    return EntityFactsOut(entity=_entity(entity_facts), facts=facts, rag_debug=_debug(wanted, entity_facts))
+    return EntityFactsOut(
+        entity=_entity(entity_facts), facts=facts, cursor=entity_facts.cursor, rag_debug=_debug(wanted, entity_facts)
+    )
 
 
 @router.get("/lookup/summary", summary="A few sentences on an entity")
@@ -150,14 +161,18 @@ def lookup_summary(wanted: Wanted, service: Opened) -> EntitySummaryOut:
     )
 
 
-def _found(wanted: _LookUp, service: Opened) -> EntityFacts:
+def _found(wanted: _LookUp, service: Opened, cursor: str = "", limit: int = MOST_FACTS) -> EntityFacts:
     text = wanted.question.text.strip()
+    if text and cursor:
+        raise InvalidCursor
     return look_up(
         wanted.principal,
         wanted.subject,
         wanted.entity,
         service.context,
         question=replace(wanted.question, text=text) if text else None,
+        cursor=cursor,
+        limit=limit,
         now=datetime.now(UTC),
     )
 

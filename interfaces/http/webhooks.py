@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool
 
 from interfaces.http.credentials import Admin
 from interfaces.http.idempotency import OnceOnly
+from interfaces.http.query_parameters import Cursor
 from interfaces.http.service import Opened, Service
 from memory.webhooks import add_endpoint, endpoint_of, resume_endpoint, rotate_secret, send_again
 from recall.cursors import page_of, place_of
@@ -49,6 +50,13 @@ class WebhookOut(BaseModel):
     ended_because: str | None
     failures: int
     succeeded_at: AwareDatetime | None
+
+
+class WebhooksOut(BaseModel):
+    """A page of endpoints, oldest first; `cursor` asks for the next one, and is null on the last."""
+
+    items: list[WebhookOut]
+    cursor: str | None
 
 
 class NewWebhookOut(WebhookOut):
@@ -119,9 +127,17 @@ def add(given: WebhookIn, principal: Admin, service: Opened, once: OnceOnly) -> 
 
 
 @router.get("", summary="List the URLs that are told")
-def list_(principal: Admin, service: Opened) -> list[WebhookOut]:
+def list_(
+    principal: Admin,
+    service: Opened,
+    cursor: Cursor = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> WebhooksOut:
     """List the tenant's endpoints, oldest first."""
-    return [WebhookOut(**_shown(endpoint)) for endpoint in service.context.catalog.webhooks.all(principal.tenant_id)]
+    after = place_of(cursor, datetime.fromisoformat, str) if cursor else None
+    rows = service.context.catalog.webhooks.all(principal.tenant_id, after=after, limit=limit + 1)
+    page, following = page_of(rows, limit, lambda endpoint: [endpoint.created_at, endpoint.id])
+    return WebhooksOut(items=[WebhookOut(**_shown(endpoint)) for endpoint in page], cursor=following or None)
 
 
 @router.get("/{webhook_id}", summary="Read one endpoint")

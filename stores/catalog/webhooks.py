@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, tuple_, update
 
 from schema import Event
 from schema.webhook import Delivery, DeliveryStatus, WebhookEndpoint, WebhookSecret
@@ -79,11 +79,16 @@ class WebhookStore(Store):
         row = self._row(query)
         return None if row is None else _endpoint_of(row)
 
-    def all(self, tenant_id: str | None = None) -> list[WebhookEndpoint]:
-        """Return the endpoints of a tenant, or of all, oldest first."""
-        query = select(endpoints).order_by(endpoints.c.created_at, endpoints.c.id)
+    def all(
+        self, tenant_id: str | None = None, *, after: tuple[datetime, str] | None = None, limit: int | None = None
+    ) -> list[WebhookEndpoint]:
+        """Return the endpoints of a tenant, or of all, oldest first, from behind the moment and id of one that was
+        read."""
+        query = select(endpoints).order_by(endpoints.c.created_at, endpoints.c.id).limit(limit)
         if tenant_id is not None:
             query = query.where(endpoints.c.tenant_id == tenant_id)
+        if after is not None:
+            query = query.where(tuple_(endpoints.c.created_at, endpoints.c.id) > after)
         return [_endpoint_of(row) for row in self._rows(query)]
 
     def secrets(self, endpoint_id: str) -> list[WebhookSecret]:

@@ -9,6 +9,7 @@ import pytest
 
 from memory.publish import publish
 from recall.anchors import EntityFacts, EntityName, Question, look_up
+from recall.cursors import InvalidCursor
 from recall.entity_summary import sum_up
 from schema import Capability, Fact, Memory, Principal, Status, Subject, Visibility
 from schema.errors import LLMUnavailable, NotFound
@@ -161,6 +162,36 @@ def test_what_may_not_be_told_takes_no_place_of_what_may(worker: Worker, maya: S
     )
     whole = EntityName("user_id", maya.subject_id)
     assert len(look_up(principal, maya, whole, worker.context, limit=2, now=NOW).facts) == 2
+
+
+def test_pages_of_all_facts_are_complete_and_tell_each_assertion_once_while_others_write(
+    worker: Worker, maya: Subject
+) -> None:
+    def owning(turn: str, thing: str) -> Memory:
+        return stating(maya, turn, f"Maya owns {thing}.", Fact(entity="User", verb="owns", object=thing))
+
+    # Each is said twice, so that one of the two may go while the assertion stays; and more than are read at once.
+    lasting = {f"book {n:03}" for n in range(250)}
+    twice = [owning(f"{copy}{thing}", thing) for thing in sorted(lasting) for copy in "ab"]
+    publish(Changes(subject=maya, at=NOW, created=tuple(twice)), {}, worker.context)
+    whole, told, cursor, turn = EntityName("user_id", maya.subject_id), list[str](), "", 0
+    while True:
+        page = look_up(None, maya, whole, worker.context, cursor=cursor, limit=37, now=NOW)
+        assert len(page.facts) <= 37
+        told += [fact.relationship_key for fact in page.facts]
+        if page.cursor is None:
+            break
+        cursor, turn = page.cursor, turn + 1
+        gone = twice[2 * (turn * 31 % 250)]
+        gone = gone.model_copy(update={"status": Status.ARCHIVED, "version": gone.version + 1})
+        fresh = owning(f"new{turn}", f"book {turn * 53 % 250:03} of another shelf")
+        publish(Changes(subject=maya, at=NOW, created=(fresh,), updated=(gone,)), {}, worker.context)
+    assert turn >= 6
+    assert len(told) == len(set(told))
+    names = {key.split(":", 3)[-1].split(":")[-1] for key in told}
+    assert names >= lasting | {"hiking", "Graz", "Styria", "User"}
+    with pytest.raises(InvalidCursor):
+        look_up(None, maya, whole, worker.context, cursor="x", now=NOW)
 
 
 def test_a_summary_without_a_model_is_the_words_of_the_memories(worker: Worker, maya: Subject) -> None:

@@ -53,6 +53,17 @@ def test_an_entity_is_told_with_all_its_facts_or_those_that_are_asked_for(me: ht
     assert key == f"{lisbon['entity']['entity_id']}:{lisbon['facts'][0]['verb']}:Location:Lisbon"
 
 
+def test_all_facts_come_page_by_page_and_those_that_are_asked_for_at_once(me: httpx.Client, known: str) -> None:
+    first = looked_up(me, known, limit=1)
+    second = looked_up(me, known, limit=1, cursor=first["cursor"])
+    assert second["cursor"] is None
+    assert first["facts"] + second["facts"] == looked_up(me, known)["facts"]
+    asked = looked_up(me, known, rag_query="Which city does Anna live in?", limit=1)
+    assert (len(asked["facts"]), asked["cursor"]) == (1, None)
+    both = {"type": "user_id", "value": known, "rag_query": "Which city?", "cursor": first["cursor"]}
+    assert me.get(LOOKUP, params=both).status_code == 422
+
+
 def test_how_facts_were_selected_is_told_by_ids_alone(me: httpx.Client, known: str) -> None:
     found = looked_up(me, known, rag_query="Which city does Anna live in?", rag_debug=True)
     debug = found["rag_debug"]

@@ -24,7 +24,7 @@ def test_a_webhook_is_made_read_rotated_and_dropped_and_its_secret_shown_once(ad
     assert made.status_code == 201
     assert made.json()["secret"].startswith("whsec_")
     one = f"{WEBHOOKS}/{made.json()['id']}"
-    [listed] = admin.get(WEBHOOKS).json()
+    [listed] = admin.get(WEBHOOKS).json()["items"]
     assert listed == admin.get(one).json() == {key: value for key, value in made.json().items() if key != "secret"}
     rotated = admin.post(f"{one}/rotate", json={"overlap_hours": 1}).json()
     assert rotated["secret"] != made.json()["secret"]
@@ -32,12 +32,32 @@ def test_a_webhook_is_made_read_rotated_and_dropped_and_its_secret_shown_once(ad
     assert admin.get(one).status_code == 404
 
 
+def test_webhooks_are_listed_page_by_page_while_others_are_made_and_dropped(admin: httpx.Client) -> None:
+    def made() -> str:
+        id_: str = admin.post(WEBHOOKS, json=HOOK).json()["id"]
+        return id_
+
+    lasting, dropped = [made() for _ in range(5)], made()
+    told, cursor = list[str](), ""
+    while True:
+        page = admin.get(WEBHOOKS, params={"limit": 2, "cursor": cursor}).json()
+        told += [webhook["id"] for webhook in page["items"]]
+        if page["cursor"] is None:
+            break
+        cursor = page["cursor"]
+        admin.delete(f"{WEBHOOKS}/{dropped}")
+        dropped = made() if len(told) < 6 else dropped
+    assert len(told) == len(set(told))
+    assert [id_ for id_ in told if id_ in lasting] == lasting
+    assert admin.get(WEBHOOKS, params={"cursor": "x"}).status_code == 422
+
+
 def test_a_webhook_that_is_asked_for_again_is_one_with_one_secret(admin: httpx.Client) -> None:
     named = {"Idempotency-Key": "hook-1"}
     first, again = (admin.post(WEBHOOKS, json=HOOK, headers=named) for _ in range(2))
     assert (first.status_code, again.status_code) == (201, 201)
     assert first.json() == again.json()
-    assert len(admin.get(WEBHOOKS).json()) == 1
+    assert len(admin.get(WEBHOOKS).json()["items"]) == 1
     assert admin.post(WEBHOOKS, json={"url": "https://example.com/"}, headers=named).status_code == 422
     one = f"{WEBHOOKS}/{first.json()['id']}"
     assert admin.delete(one).status_code == 204
@@ -77,7 +97,7 @@ def test_webhooks_are_for_keys_of_the_whole_tenant_that_may_manage_it(
         assert bound.post(WEBHOOKS, json=HOOK).status_code == 403
     with service.client(service.key(tenant=f"{tenant}-other")) as stranger:
         assert stranger.get(f"{WEBHOOKS}/{made}").status_code == 404
-        assert stranger.get(WEBHOOKS).json() == []
+        assert stranger.get(WEBHOOKS).json()["items"] == []
 
 
 @pytest.mark.parametrize("url", ["ftp://example.com", "https://u:p@example.com/", "not a url"])
