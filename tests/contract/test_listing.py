@@ -5,8 +5,10 @@ from __future__ import annotations
 import uuid
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -72,6 +74,14 @@ class Listed(ABC):
 
     @abstractmethod
     def page(self, cursor: str, limit: int) -> tuple[list[Hashable], str]: ...
+
+    def walk(self, limit: int) -> Iterator[Hashable]:
+        """What is told from the first page to the last."""
+        page, cursor = self.page("", limit)
+        yield from page
+        while cursor:
+            page, cursor = self.page(cursor, limit)
+            yield from page
 
 
 class Memories(Listed):
@@ -223,6 +233,41 @@ def test_what_is_there_all_the_time_comes_exactly_once(
                 listed.write(what, number)
     assert {told[id_] for id_ in listed.lasting} == {1}
     assert set(told.values()) == {1}
+
+
+@pytest.mark.parametrize("worker", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.parametrize("kind", [Memories, Reviews, LegalHolds])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lasting=st.lists(MINUTES, min_size=4, max_size=12),
+    written=st.tuples(*[st.lists(WRITES, min_size=10, max_size=40)] * 2),
+    limit=st.integers(1, 4),
+)
+def test_what_is_there_all_the_time_comes_exactly_once_while_two_others_write(
+    worker: Worker, kind: type[Listed], lasting: list[int], written: tuple[list[tuple[str, int]], ...], limit: int
+) -> None:
+    writers = [kind(worker) for _ in written]
+    for writer, minutes in zip(writers, (lasting[::2], lasting[1::2]), strict=True):
+        writer.whose = writers[0].whose
+        writer.lasting |= {writer.create(minute) for minute in minutes}
+    together = Barrier(len(writers) + 1)
+
+    def write(writer: Listed, writes: list[tuple[str, int]]) -> None:
+        together.wait()
+        for what, number in writes:
+            writer.write(what, number)
+
+    with ThreadPoolExecutor(len(writers)) as threads:
+        writing = [threads.submit(write, *each) for each in zip(writers, written, strict=True)]
+        together.wait()
+        is_over = False
+        while not is_over:
+            is_over = all(each.done() for each in writing)
+            told = Counter(writers[0].walk(limit))
+            assert {told[id_] for writer in writers for id_ in writer.lasting} == {1}
+            assert set(told.values()) == {1}
+        for each in writing:
+            each.result()
 
 
 @pytest.mark.parametrize("worker", ["sqlite", "postgres"], indirect=True)

@@ -260,27 +260,6 @@ def test_a_hit_explains_its_rank(worker: Worker, anna: str) -> None:
 # -- lists --------------------------------------------------------------------------------------------------------
 
 
-def test_pages_of_a_list_are_complete_while_others_write(worker: Worker, anna: str) -> None:
-    whose = subject(anna)
-    memories = [a_memory(f"t{n}", whose, created_at=NOW + timedelta(minutes=n // 3)) for n in range(40)]
-    publish(Changes(subject=whose, at=NOW, created=tuple(memories)), {}, worker.context)
-    told: list[uuid.UUID] = []
-    cursor, turn = None, 100
-    chance = Random(4)
-    while True:
-        page = list_memories(None, whose, worker.context, cursor=cursor, limit=7)
-        told += [memory.id for memory in page.memories]
-        if page.cursor is None:
-            break
-        cursor, turn = page.cursor, turn + 1
-        fresh = a_memory(f"t{turn}", whose, created_at=NOW + timedelta(minutes=chance.randrange(20)))
-        touched = worker.context.catalog.memories(whose, [chance.choice(memories).id]).popitem()[1]
-        touched = touched.model_copy(update={"updated_at": NOW + timedelta(days=1), "version": touched.version + 1})
-        publish(Changes(subject=whose, at=NOW, created=(fresh,), updated=(touched,)), {}, worker.context)
-    assert len(told) == len(set(told))
-    assert {memory.id for memory in memories} <= set(told)
-
-
 def test_a_cursor_that_no_list_gave_is_refused(worker: Worker, anna: str) -> None:
     for cursor in ("x", "W10", "é", "WyIyMDI2LTAxLTAxIiwgIngiXQ"):
         with pytest.raises(InvalidCursor):

@@ -45,7 +45,9 @@ MEANING: Final = {
     "DELETE /api/v1/subjects/{subject_id}/paused-conversations/{conversation_id}",
     "POST /api/v1/subjects/{subject_id}/store/write",  # what is to be replaced is there as it was read
     "GET /api/v1/subjects/{subject_id}/reviews",  # a cursor is one that a list gave
+    "GET /api/v1/webhooks",
     "GET /api/v1/webhooks/{webhook_id}/deliveries",
+    "GET /api/v1/graph/entities/lookup",
     "GET /api/v1/legal-holds",
     "GET /api/v1/costs",
     "POST /api/v1/legal-holds",  # something is named

@@ -80,8 +80,11 @@ def test_a_request_of_the_page_is_answered_to_the_key_that_the_page_makes(
     path = given.partition("?")[0]
     body = body_of(method, path, known, user)
     can = () if path.startswith(_OF_WHOLE_TENANT) else capabilities_of_page()
-    with service.client(service.key(*can)) as client, client.stream(method, given, json=body) as answer:
-        assert answer.is_success, answer.read()
+    with service.client(service.key(*can)) as client:
+        # The one that feedback is on.
+        client.get("/api/v1/memories/search", params={"user_id": user}, headers={"X-Request-ID": "1"})
+        with client.stream(method, given, json=body) as answer:
+            assert answer.is_success, answer.read()
 
 
 def test_the_refusal_to_a_key_that_names_no_user_says_how_to_name_one(service: Served, user: str) -> None:
