@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from stores.queue import BEAT_LOCK, INGEST_QUEUE, NIGHTLY_QUEUE, QUEUES, create_
 from stores.redis import open_redis
 from tests.conftest import free_port
 from tests.contract.pipeline import Worker
+from tests.e2e.pages import Page
 from tests.turns import a_turn, subject
 from worker.scrape import FleetCollector, Patient, show_worker
 
@@ -213,6 +215,9 @@ def test_every_line_on_a_batch_that_fails_has_its_batch_its_turns_and_its_stage(
     assert len(line["batch"]) == 8
     assert line["stage"]
     assert "Lisbon" not in str(line)
+    if event == "retry_later":
+        on_page = json.loads(Page("see-what-the-fleet-does").code(event, "json"))
+        assert {*line, "level"} - {"log_level"} == on_page.keys()
 
 
 @dataclass
