@@ -12,6 +12,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -82,21 +83,32 @@ def is_allowed(address: Address, networks: Iterable[Network]) -> bool:
 
 
 def require_destination(url: str, networks: Sequence[str]) -> None:
-    """Check a URL whose host is an address, as it will be when something is sent there. What a name means is known
-    only then.
+    """Check a URL whose host is an address, in whatever form, as it will be when something is sent there. What a name
+    means is known only then, but of `localhost`.
 
     Raises:
         ValueError: nothing would be sent there.
     """
     parsed = urlsplit(url)
-    try:
-        address = ip_address(parsed.hostname or "")
-    except ValueError:
+    address = _address_of(parsed.hostname or "")
+    if address is None:
         return
     if not is_allowed(address, networks_of(networks)):
         raise ValueError(f"{address} is no public address: {_NAMED_BY}")
     if parsed.scheme == "http" and not _is_in(address, networks_of(networks)):
         raise ValueError(f"plain http goes to your own networks alone: use https, or {_NAMED_BY}")
+
+
+def _address_of(host: str) -> Address | None:
+    """Return the address that a host is without asking anybody, in the old forms too ("127.1"); None for a name."""
+    if f".{host.rstrip('.')}".endswith(".localhost"):
+        return ip_address("127.0.0.1")  # RFC 6761, 6.3
+    with suppress(ValueError):
+        return ip_address(host)
+    try:
+        return ip_address(socket.inet_aton(host))
+    except OSError:
+        return None
 
 
 class Outgoing:

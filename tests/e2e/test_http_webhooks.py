@@ -113,6 +113,10 @@ def test_a_url_that_cannot_be_told_is_refused_by_name(admin: httpx.Client, url: 
         "https://127.0.0.1:8765/x",
         "https://[::ffff:10.0.0.1]/",
         "http://93.184.216.34/",
+        "https://localhost/x",
+        "https://db.localhost./x",
+        "https://127.1/x",
+        "https://2130706433/x",
     ],
 )
 def test_an_address_to_which_nothing_would_be_sent_is_refused_at_once_and_says_what_allows_it(
