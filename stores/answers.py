@@ -1,4 +1,4 @@
-"""What was told in the answers to requests, for an hour: of what helped, only what was told can be said."""
+"""Answers to requests and what they told, kept for an hour: feedback is on that alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the service told in its answers, noted by their `X-Request-ID`, so that feedback is on what was told."""
+"""Answers of the service, noted by their `X-Request-ID`, so that feedback is on what they told."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -212,12 +211,10 @@ def test_every_line_on_a_batch_that_fails_has_its_batch_its_turns_and_its_stage(
         failing.hear(anna, "I live in Lisbon.")
     [line] = [line for line in lines if line["event"] == event]
     assert line["turn_ids"] == [f"{anna}-0"]
-    assert len(line["batch"]) == 8
-    assert line["stage"]
+    assert (len(line["batch"]), bool(line["stage"])) == (8, True)
     assert "Lisbon" not in str(line)
     if event == "retry_later":
-        on_page = json.loads(Page("see-what-the-fleet-does").code(event, "json"))
-        assert {*line, "level"} - {"log_level"} == on_page.keys()
+        assert {*line, "level"} - {"log_level"} == Page("see-what-the-fleet-does").json(event).keys()
 
 
 @dataclass

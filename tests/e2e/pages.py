@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ class Page:
         fenced = re.findall(rf"^```{language}\n(.*?)^```$", self.path.read_text(), re.M | re.S)
         [found] = [text for text in fenced if holds in text]
         return str(found)
+
+    def json(self, holds: str) -> dict[str, Any]:
+        """Return the one JSON object on the page that holds some words."""
+        found: dict[str, Any] = json.loads(self.code(holds, "json"))
+        return found
 
     def run(self, holds: str, **given: Any) -> dict[str, Any]:
         """Run an example of the page, and return what it defines."""

@@ -48,7 +48,7 @@ def test_a_worker_that_the_page_starts_is_ready_and_shows_what_the_page_asks_it_
 
 
 def test_a_line_on_a_request_has_what_the_page_shows(me: httpx.Client, user: str) -> None:
-    on_page = json.loads(SEEN.code('"event": "request"', "json"))
+    on_page = SEEN.json('"event": "request"')
     with capture_logs() as entries:
         assert me.get(on_page["route"].format(subject_id=user)).status_code == on_page["status"]
         wait_until(lambda: any(entry["event"] == "request" for entry in entries), "it is told of")
