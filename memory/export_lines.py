@@ -15,6 +15,7 @@ from pydantic import AfterValidator, ValidationError
 
 from memory.document_export import document_of
 from memory.item_export import item_of
+from policies.items import check_characters
 from schema import Document, Memory, Subject, Turn
 from schema.base import Value
 from schema.errors import Refused
@@ -25,6 +26,11 @@ from stores.index.base import Vector
 FORMAT: Final = 1
 _MOMENTS: Final = ("said_at", "created_at", "updated_at", "last_accessed")
 """Of a memory, those that tell of what was done; what it tells of may lie ahead."""
+_COUNTED: Final = ("version", "access_count")
+_MOST_COUNTED: Final = 2**30
+"""No memory was written or recalled so often; an index has 31 bits for a version, and counts on."""
+_UNIT_ERROR: Final = 1e-3
+"""By how much the length of a vector may differ from 1, as in every index."""
 
 
 class NotALine(Refused, ValueError):
@@ -49,11 +55,13 @@ def encoded(vector: Vector) -> str:
 
 def _is_vector(text: str) -> str:
     try:
-        is_finite = bool(np.isfinite(_decoded(text)).all())
+        length = float(np.linalg.norm(_decoded(text).astype(np.float64)))
     except (ValueError, binascii.Error):
-        is_finite = False
-    if not is_finite:
-        raise ValueError("should be the base64 of finite 32-bit numbers; leave it out to have it made anew")
+        length = 0.0
+    if not abs(length - 1) < _UNIT_ERROR:
+        raise ValueError(
+            "should be the base64 of 32-bit numbers, a vector of length 1; leave it out to have it made anew"
+        )
     return text
 
 
@@ -75,13 +83,24 @@ def value_of(number: int, line: str) -> dict[str, Any]:
     """
     try:
         value = json.loads(line)
+        if isinstance(value, dict):
+            _require_text(number, value)
     except RecursionError:
         raise NotALine(f"line {number} is nested too deeply for a line of an export: leave it out") from None
+    except NotALine:
+        raise
     except ValueError:
         value = None
     if not isinstance(value, dict):
         raise NotALine(f"line {number} is no line of an export (a JSON object)")
     return value
+
+
+def _require_text(number: int, value: Mapping[str, Any]) -> None:
+    try:
+        check_characters(value)
+    except ValueError as error:
+        raise NotALine(f"line {number} {error}: leave it out, or mend it") from None
 
 
 def model_of(number: int, value: Mapping[str, Any]) -> str | None:
@@ -100,7 +119,8 @@ def memory_on(number: int, value: Mapping[str, Any], now: datetime, max_ahead: t
     """Return the memory on a line.
 
     Raises:
-        NotALine: there is none, a source is another's, or a moment lies further ahead than that of a turn may.
+        NotALine: there is none, a source is another's, a moment lies further ahead than that of a turn may, or it was
+            written or recalled more often than can be.
     """
     if "memory" not in value:
         raise NotALine(f"line {number} is no line of an export: it has no memory, item or document")
@@ -110,6 +130,9 @@ def memory_on(number: int, value: Mapping[str, Any], now: datetime, max_ahead: t
         raise NotALine(f"line {number}: {wrong_fields(error)}") from None
     if any(turn.subject != line.memory.subject for turn in line.sources):
         raise NotALine(f"line {number}: a source is another subject's than its memory")
+    for name in _COUNTED:
+        if getattr(line.memory, name) > _MOST_COUNTED:
+            raise NotALine(f"line {number}: memory.{name}: should be {_MOST_COUNTED:,} at most")
     moments = {f"memory.{name}": getattr(line.memory, name) for name in _MOMENTS}
     moments |= {f"sources.{place}.occurred_at": turn.occurred_at for place, turn in enumerate(line.sources)}
     for name, moment in moments.items():

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from policies.items import check_depth
 from schema import Subject
 from schema.item import Item
 from stores.open import Stores
@@ -35,6 +36,7 @@ def item_of(line: Mapping[str, Any]) -> tuple[Subject, Item]:
         {name: fields.pop(name) for name in ("tenant_id", "subject_id") if name in fields}
     )
     item = _ITEM.validate_python(fields)
+    check_depth(item.value)
     if not item.namespace or any("." in label or not label for label in item.namespace):
         raise ValueError("namespace: it has at least one label, none of them empty or with a period")
     return subject, item

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from memory.context import MemoryContext
 from memory.remember import Statement, remember
 from memory.statement_screening import NotKept
+from policies.items import check_characters
 from schema import MAX_SUMMARY_CHARS, Kind, Subject
 from schema.errors import QuotaExceeded, Refused
 from schema.wrong_fields import wrong_fields
@@ -132,6 +133,10 @@ def _lines_of(text: str) -> Iterator[Any]:
 def _read(number: int, row: Any, tenant_id: str, user_id: str | None, now: datetime, max_ahead_seconds: float) -> _Row:
     if not isinstance(row, dict):
         raise NotMem0("is no object")
+    try:
+        check_characters(row)
+    except ValueError as error:
+        raise NotMem0(str(error)) from None
     text = row.get("memory")
     if not isinstance(text, str) or not text.strip():
         raise NotMem0("memory: is missing or no text")

@@ -5,7 +5,9 @@ Source: `BaseStore` of langgraph-checkpoint 4.3 (`SearchOp.filter`, `MatchCondit
 
 from __future__ import annotations
 
+import json
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -19,6 +21,8 @@ _ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 }
 _OPERATORS: Final = frozenset({"$eq", "$ne", *_ORDER})
 _ANY: Final = "*"
+_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+"""A character of the code 0 as JSON writes it; `"\\u0000"` with two backslashes is none."""
 _DEEPEST: Final = 100
 """How many objects and lists may lie within one another: what writes answers as JSON takes 255 levels."""
 
@@ -36,6 +40,32 @@ def check_depth(value: Mapping[str, Any]) -> None:
         if not level:
             return
     raise ValueError(f"lies deeper than {_DEEPEST} objects and lists within one another")
+
+
+def checked_json(value: dict[str, Any]) -> dict[str, Any]:
+    """Return JSON that can be kept and read again as it came.
+
+    Raises:
+        ValueError: it cannot: it lies too deep, or see `check_characters`.
+    """
+    check_depth(value)
+    check_characters(value)
+    return value
+
+
+def check_characters(value: Mapping[str, Any]) -> None:
+    """Check that JSON can be written as text.
+
+    Raises:
+        ValueError: it holds half a character, one of the code 0, or no number.
+    """
+    try:
+        written = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        written.encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half a character (a lone surrogate)") from None
+    if _NUL.search(written):
+        raise ValueError("holds a character of the code 0, which no text has")
 
 
 def check_filter(wanted: Mapping[str, Any]) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from schema.base import etag_of
-from schema.turn import Subject
+from schema.turn import Moment, Subject
 
+Minutes = Annotated[float, Field(gt=0, le=60 * 24 * 36_500, allow_inf_nan=False)]
+"""For how long something lives: a hundred years at most."""
 Namespace = tuple[str, ...]
 """Labels from the widest to the narrowest: not empty, and without a period."""
 
@@ -22,9 +25,9 @@ class Item:
     namespace: Namespace
     key: str
     value: dict[str, Any]
-    created_at: datetime
-    updated_at: datetime
-    ttl_minutes: float | None = None
+    created_at: Moment
+    updated_at: Moment
+    ttl_minutes: Minutes | None = None
     texts: tuple[str, ...] = ()
     """The texts by which it is found where its meaning is asked for; nothing where it is not."""
 

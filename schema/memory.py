@@ -9,10 +9,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, StringConstraints, field_validator
+from pydantic import Field, StringConstraints, field_validator
 
 from schema.base import NO_NUL, Value
-from schema.turn import Attachment, Identifier, Subject, TurnSource
+from schema.turn import Attachment, Identifier, Moment, Subject, TurnSource
 
 MAX_SUMMARY_CHARS = 600
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -150,13 +150,13 @@ class Memory(Value):
     suppressed: bool = False
     """It is known, kept, and never told."""
     status: Status = Status.ACTIVE
-    occurred_at: AwareDatetime
+    occurred_at: Moment
     """When what it tells happened or will."""
-    said_at: AwareDatetime
+    said_at: Moment
     """When it was last said: of two statements that contradict each other, the later said one holds."""
-    created_at: AwareDatetime
-    updated_at: AwareDatetime
-    last_accessed: AwareDatetime
+    created_at: Moment
+    updated_at: Moment
+    last_accessed: Moment
     access_count: Annotated[int, Field(ge=0)] = 0
     supersedes: tuple[uuid.UUID, ...] = ()
     superseded_by: uuid.UUID | None = None

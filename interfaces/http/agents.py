@@ -14,10 +14,10 @@ from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationE
 
 from interfaces.http.credentials import Asker
 from interfaces.http.etags import IfMatch, TellETag, etag_of, versions_in
-from interfaces.http.items import checked_json
 from interfaces.http.service import Opened
 from memory.agents import read_agent, replace_agent
 from policies.access import acting
+from policies.items import checked_json
 from schema import Principal, Subject
 from schema.context import MAX_TOPIC_CHARS
 from schema.turn import Identifier

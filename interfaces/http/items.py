@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -14,14 +12,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from interfaces.http.service import Opened
 from interfaces.http.subjects import About
 from memory.items import Answer, Get, ListNamespaces, Scored, Search, read_items, write_items
-from policies.items import check_depth, check_filter
-from schema.item import NamespaceMatch, Put
+from policies.items import check_depth, check_filter, checked_json
+from schema.item import Minutes, NamespaceMatch, Put
 
 router = APIRouter(prefix="/api/v1/subjects/{subject_id}/store", tags=["store"])
-
-
-_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
-"""A character of the code 0 as JSON writes it; `"\\u0000"` with two backslashes is none."""
 
 
 def _checked_filter(wanted: dict[str, Any]) -> dict[str, Any]:
@@ -30,30 +24,12 @@ def _checked_filter(wanted: dict[str, Any]) -> dict[str, Any]:
     return wanted
 
 
-def checked_json(value: dict[str, Any]) -> dict[str, Any]:
-    """Return JSON that can be kept and read again as it came.
-
-    Raises:
-        ValueError: it cannot: it lies too deep, or holds half a character, one of the code 0, or no number.
-    """
-    check_depth(value)
-    try:
-        written = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        written.encode()
-    except UnicodeEncodeError:
-        raise ValueError("holds half a character (a lone surrogate)") from None
-    if _NUL.search(written):
-        raise ValueError("holds a character of the code 0, which no text has")
-    return value
-
-
 Label = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^.\x00]+$")]
 Path = Annotated[list[Label], Field(max_length=20)]
 Key = Annotated[str, Field(max_length=1_000, pattern=r"^[^\x00]*$")]
 Text = Annotated[str, Field(max_length=20_000)]
 Limit = Annotated[int, Field(ge=0, le=1_000)]
 Offset = Annotated[int, Field(ge=0, le=1_000_000)]
-Minutes = Annotated[float, Field(gt=0, le=60 * 24 * 36_500, allow_inf_nan=False)]
 
 
 class _In(BaseModel):

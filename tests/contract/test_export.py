@@ -13,10 +13,10 @@ import pytest
 
 from memory.context import MemoryContext
 from memory.export import export
-from memory.export_lines import NotALine
+from memory.export_lines import NotALine, encoded
 from memory.imports import import_lines
 from memory.reindex import reindex
-from schema import Subject
+from schema import Status, Subject
 from schema.settings import Settings
 from stores.open import Stores
 from stores.queue import create_celery, open_mailbox
@@ -147,6 +147,8 @@ def test_of_a_line_that_is_none_it_is_said_what_is_wrong(elsewhere: MemoryContex
         {"vector": "abc"},
         {"vector": "AADAfw=="},
         {"vector": "AAAA"},
+        {"vector": encoded(np.zeros(8, dtype=np.float32))},
+        {"vector": encoded(np.full(8, 1e20, dtype=np.float32))},
         {"sources": 3},
         {"sources": [{"turn_id": "t1"}]},
     ],
@@ -155,6 +157,64 @@ def test_a_field_that_is_wrong_is_named(old: Stores, elsewhere: MemoryContext, w
     head, line, *_ = export(old, subject=ANNA)
     with pytest.raises(NotALine, match=f"line 2: {next(iter(wrong))}"):
         import_lines([head, json.dumps(json.loads(line) | wrong)], elsewhere, by="operator", now=NOW)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"version": 2**31 - 1},
+        {"version": 2**63},
+        {"access_count": 10**400},
+        {"policy_version": "half a \ud800"},
+        {"embedding_model": "a\0b"},
+        {"importance": float("nan")},
+    ],
+)
+def test_a_memory_that_no_store_could_keep_and_tell_again_is_refused_by_its_line(
+    old: Stores, elsewhere: MemoryContext, wrong: dict[str, object]
+) -> None:
+    head, line, *_ = export(old, subject=ANNA)
+    changed = json.loads(line)
+    changed["memory"] |= wrong
+    with pytest.raises(NotALine, match="line 2"):
+        import_lines([head, json.dumps(changed)], elsewhere, by="operator", now=NOW)
+    assert elsewhere.catalog.list_memories(ANNA) == []
+
+
+@pytest.mark.parametrize("name", ["occurred_at", "said_at", "created_at", "updated_at", "last_accessed"])
+def test_a_moment_before_all_time_is_the_first_that_every_zone_can_tell(
+    old: Stores, elsewhere: MemoryContext, name: str
+) -> None:
+    head, line, *_ = export(old, subject=ANNA)
+    changed = json.loads(line)
+    changed["memory"][name] = "0001-01-01T00:00:00+14:00"
+    import_lines([head, json.dumps(changed)], elsewhere, by="operator", now=NOW)
+    [memory] = elsewhere.catalog.list_memories(ANNA, statuses=tuple(Status))
+    assert getattr(memory, name).year == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"value": {"half": "\ud800"}},
+        {"value": {"none": "\0"}},
+        {"value": {"number": float("inf")}},
+        {"value": {"deep": json.loads("[" * 150 + "]" * 150)}},
+        {"namespace": ["\ud800"]},
+        {"key": "\0"},
+        {"created_at": "2026-11-02T08:00:00"},
+        {"ttl_minutes": 1e300},
+        {"ttl_minutes": -5},
+    ],
+)
+def test_an_item_that_could_not_be_read_again_is_refused_by_its_line(
+    elsewhere: MemoryContext, wrong: dict[str, object]
+) -> None:
+    item = {**ANNA.model_dump(), "namespace": ["n"], "key": "k", "value": {}, "texts": []}
+    item |= {"created_at": "2026-11-02T08:00:00Z", "updated_at": "0001-01-01T00:00:00+14:00"}
+    assert import_lines([json.dumps({"item": item})], elsewhere, by="operator", now=NOW).items == 1
+    with pytest.raises(NotALine, match="line 1"):
+        import_lines([json.dumps({"item": item | {"key": "another"} | wrong})], elsewhere, by="operator", now=NOW)
 
 
 @pytest.mark.parametrize("name", ["said_at", "created_at", "updated_at", "last_accessed"])

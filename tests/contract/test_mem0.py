@@ -134,6 +134,17 @@ def test_what_was_forgotten_since_stays_forgotten(worker: Worker, is_by_word: bo
     assert (again.outcomes, worker.known(whose)) == ({"known": 2}, [])
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"memory": "Likes \ud800 tea"}, {"categories": ["\ud800"]}, {"user_id": "\ud800"}, {"memory": "a\0b"}]
+)
+def test_a_row_that_is_no_text_is_named_and_those_beside_it_are_taken(worker: Worker, wrong: dict[str, Any]) -> None:
+    rows = [{"id": "w1", "memory": "Likes tea", "user_id": "ruth"} | wrong, {"memory": "Sings alto", "user_id": "ruth"}]
+    now = datetime(2026, 11, 2, tzinfo=UTC)
+    taken = take_over(json.dumps(rows), worker.context, tenant_id="acme", user_id=None, now=now)
+    assert [row.split(":")[0] for row in taken.bad] == ["row 1 (id w1)"]
+    assert sum(taken.outcomes.values()) == 1
+
+
 @pytest.mark.parametrize("text", ["nonsense", "3", '{"rows": []}', '{"memory": "a"}\nnonsense', "[" * 100_000])
 def test_a_file_of_something_else_is_refused(worker: Worker, text: str) -> None:
     with pytest.raises(NotMem0):

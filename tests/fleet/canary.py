@@ -22,6 +22,8 @@ from tests.fleet.mutations_of_work import WORK
 
 ROOT = Path(__file__).parents[2]
 _SECONDS = 300
+_TOLD_CHARS = 2_000
+"""Of what pytest says, from its end."""
 _SLOW = ("tests/fleet/", "tests/e2e/")
 _WAIT_SECONDS = 40
 """How long a test of the fleet waits for what a mutation may keep from coming."""
@@ -37,9 +39,12 @@ def main() -> int:
         console.print("no mutation has any of these words in its name", style="red")
         return 1
     console.print("first without any mutation: the tests must pass, or they would notice anything")
-    if any(_run(ROOT, tests) for tests in _unmutated(mutations)):
-        console.print("they fail without a mutation: mend that first", style="red")
-        return 1
+    for tests in _unmutated(mutations):
+        run = _run(ROOT, tests)
+        if run.returncode:
+            console.print(run.stdout[-_TOLD_CHARS:], markup=False)
+            console.print("they fail without a mutation: mend that first", style="red")
+            return 1
     survived = []
     with Progress(console=console) as progress:
         task = progress.add_task("", total=len(mutations))
@@ -72,7 +77,7 @@ def _survives(mutation: Mutation) -> bool:
         if mutation.before not in text:
             raise LookupError(f"{mutation.file} has changed: mend the mutation {mutation.name!r}")
         mutated.write_text(text.replace(mutation.before, mutation.after, 1))
-        return _run(copy, mutation.tests) == 0
+        return _run(copy, mutation.tests).returncode == 0
 
 
 def left_out(folder: str, names: list[str]) -> set[str]:
@@ -82,8 +87,8 @@ def left_out(folder: str, names: list[str]) -> set[str]:
     return own | shutil.ignore_patterns(".venv*", ".git", "*_cache", "__pycache__", "node_modules")(folder, names)
 
 
-def _run(folder: Path, tests: Sequence[str]) -> int:
-    """Run tests in a folder; 0 when they pass, 1 when one fails."""
+def _run(folder: Path, tests: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run tests in a folder; it returns 0 when they pass, 1 when one fails."""
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=unshrunk", *tests],
         cwd=folder,
@@ -94,8 +99,9 @@ def _run(folder: Path, tests: Sequence[str]) -> int:
         check=False,
     )
     if run.returncode not in (0, 1):
-        raise RuntimeError(f"{' '.join(tests)} did not run:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
-    return run.returncode
+        told = run.stdout[-_TOLD_CHARS:] + run.stderr[-_TOLD_CHARS:]
+        raise RuntimeError(f"{' '.join(tests)} did not run:\n{told}")
+    return run
 
 
 if __name__ == "__main__":
