@@ -13,7 +13,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from interfaces.cli.output import errors
+from interfaces.cli.output import errors, harmless
 
 _MARKUP: Final[Literal["markdown"]] = "markdown"
 _PANELS: Final = {
@@ -88,6 +88,14 @@ class _ImportedWhenCalled(TyperGroup):
             # Whoever mistyped one is told which are like it.
             self.list_commands(ctx)
         return super().get_command(ctx, cmd_name)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.TyperException as error:
+            # Typer prints it by a console of its own, and it may name what users called themselves.
+            error.message = harmless(error.message)
+            raise
 
     def _import(self, name: str) -> None:
         module, _, attribute = _COMMANDS[name].partition(":")

@@ -34,10 +34,11 @@ class PlainConsole(Console):
             if segment.control or not CONTROL_CHARACTERS.search(segment.text):
                 yield segment
             else:
-                yield Segment(_shown(segment.text), segment.style)
+                yield Segment(harmless(segment.text), segment.style)
 
 
-def _shown(text: str) -> str:
+def harmless(text: str) -> str:
+    """Return a text with the characters shown as `\\x1b` that a terminal would obey."""
     return CONTROL_CHARACTERS.sub(lambda match: repr(match[0])[1:-1], text)
 
 

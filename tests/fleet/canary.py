@@ -21,7 +21,7 @@ from tests.fleet.mutations_of_harm import HARM
 from tests.fleet.mutations_of_work import WORK
 
 ROOT = Path(__file__).parents[2]
-_SECONDS = 300
+_SECONDS = 1200
 _TOLD_CHARS = 2_000
 """Of what pytest says, from its end."""
 _SLOW = ("tests/fleet/", "tests/e2e/")

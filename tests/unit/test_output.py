@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from interfaces.cli.main import main
 from interfaces.cli.output import PlainConsole, own_command, print_json
 
 _HARMLESS = set("\n")
@@ -49,6 +51,17 @@ def test_json_has_no_character_that_a_terminal_obeys(capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert not any(one in out for one in "\x1b\x9b\u202e")
     assert json.loads(out) == said
+
+
+def test_what_is_said_of_a_wrong_use_has_no_character_that_a_terminal_obeys(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["afterturn", "status", "a\x9b2Jb\u202ec"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    err = capsys.readouterr().err
+    assert "a\\x9b2Jb\\u202ec" in err
+    assert not any(one in err for one in "\x9b\u202e")
 
 
 def test_a_command_that_is_shown_has_no_password_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
