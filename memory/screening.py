@@ -53,7 +53,6 @@ _MAY_NOT_DELETE = "its source may not forget for the user"
 _PUNCTUATION = ".,;:!?\"'()[]{}<>"
 _READ_CHARS = 8_000
 _IDENTIFYING = re.compile(r"\d|@|\S{16}")
-_DIGIT = re.compile(r"\d")
 _SHORTEST_HIDDEN = 4
 """Characters from which a masked word is looked for in what else was said: shorter ones are words of every day."""
 
@@ -173,14 +172,14 @@ def _without_others(
 
 
 def hidden_runs(original: str, kept: str, policy: Policy) -> set[str]:
-    """Return, in small letters, the words with digits and the runs of words that screening took out of what the user
-    said: told in the third person, or without the line above it, a secret or a number may stand where no rule knows it
-    ("the code of Maya's lock")."""
+    """Return, in small letters, the long words, those with digits, and the runs of words that screening took out of
+    what the user said: with a capital, told in the third person, or without the line above it, a secret or a number may
+    stand where no rule knows it ("the code of Maya's lock")."""
     if original == kept:
         return set()
-    numbers = {word for word in _hidden_words(original, kept) if _DIGIT.search(word)}
+    identifying = {word for word in _hidden_words(original, kept) if _IDENTIFYING.search(word)}
     runs = {run for run in masked_in(original, policy) if " " in run and len(run) >= _SHORTEST_HIDDEN}
-    return {run.lower() for run in numbers | runs}
+    return {run.lower() for run in identifying | runs}
 
 
 def masked_claim(claim: Told, screening: Screening, context: MemoryContext, name: str) -> Told:

@@ -20,6 +20,7 @@ _RUN: Final = re.compile(r"[^\W_]+")
 """Letters and digits without a gap: "iban"."""
 _SAME_LETTERS: Final = str.maketrans("ıſ", "is")
 """Letters that `re.IGNORECASE` takes for others and `str.lower` does not."""
+_JOINTS: Final = str.maketrans("_-", "  ")
 _DENSE: Final = 0x600
 """From this character on are the scripts without spaces between words."""
 
@@ -61,17 +62,20 @@ class Rule:
     numeric: bool = False
     first_runs: frozenset[str] = field(init=False)
     """The runs of letters and digits that the labels begin with which stand as whole words."""
+    spaced_labels: tuple[str, ...] = field(init=False)
+    """The labels with a space for whatever joins their words: `client_secret` is one of "client secret"."""
     dense_labels: tuple[str, ...] = field(init=False)
     """The labels that may stand anywhere."""
 
     def __post_init__(self) -> None:
         spaced = [label.translate(_SAME_LETTERS) for label in self.labels if ord(label[0]) < _DENSE]
         object.__setattr__(self, "first_runs", frozenset(run[0] for run in map(_RUN.search, spaced) if run))
+        object.__setattr__(self, "spaced_labels", tuple(label.translate(_JOINTS) for label in self.labels))
         object.__setattr__(self, "dense_labels", tuple(label for label in self.labels if ord(label[0]) >= _DENSE))
 
     def find(self, text: str, lower: str, runs: Set[str]) -> Iterator[Finding]:
-        """Yield what the rule finds. `lower` is the text in small letters, and `runs` are its `runs_of`. Linear in the
-        length of the text."""
+        """Yield what the rule finds. `lower` is the text in small letters with spaces for joints, and `runs` are its
+        `runs_of`. Linear in the length of the text."""
         if not self.labels:
             yield from filter(None, map(self._checked, self.shape.finditer(text)))
         elif self._may_be_labelled(lower, runs):
@@ -88,7 +92,7 @@ class Rule:
         # time of screening it.
         if self.first_runs.isdisjoint(runs) and not any(label in lower for label in self.dense_labels):
             return False
-        return any(label in lower for label in self.labels)
+        return any(label in lower for label in self.spaced_labels)
 
     def _checked(self, match: re.Match[str]) -> Finding | None:
         start, end = match.span("value") if "value" in match.re.groupindex else match.span()
@@ -123,7 +127,7 @@ class Rule:
 
 def find_all(text: str, rules: Sequence[Rule]) -> list[Finding]:
     """Return what the rules find in a text; spans may overlap. Linear in the length of the text."""
-    lower = text.lower()
+    lower = text.lower().translate(_JOINTS)
     runs = runs_of(lower)
     has_digit = _DIGIT.search(text) is not None
     return [finding for rule in rules if has_digit or not rule.numeric for finding in rule.find(text, lower, runs)]

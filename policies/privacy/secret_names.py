@@ -15,9 +15,35 @@ PASSWORDS: Final = (
     "пароль", *EASTERN, "db_password", "user_password", "root_password", "admin_password", "smtp_password",
 )  # fmt: skip
 WEAK_PASSWORDS: Final = ("pw", "pass", "wifi", "wi-fi", "wifi key", "wifi code", "wi-fi key", "clave", "schlüssel",
-                         "db_pass", "user_pass", "root_pass", "admin_pass", "network key")  # fmt: skip
+                         "network key")  # fmt: skip
 """Words that also mean other things: what follows must have a digit."""
-PINS: Final = ("pin", "puk", "pin code", "pin number", "tan", "otp", "passcode", "geheimzahl", "código pin")
+_SIGNED_BY: Final = (
+    "jwt", "client", "shared", "app", "session", "webhook", "hmac", "oauth", "cookie", "consumer", "signing",
+    "encryption", "master", "vault", "api", "refresh", "access", "auth", "deploy", "bot", "preshared", "pre-shared",
+    "wpa", "wpa2", "wep",
+)  # fmt: skip
+_LOGGED_INTO: Final = ("db", "database", "mysql", "ftp", "smtp", "imap", "mail", "ssh", "rdp", "sudo", "root", "admin",
+                       "user", "bios")  # fmt: skip
+KEYS: Final = (
+    *(f"{whose.replace('-', ' ')} {what}" for whose in _SIGNED_BY for what in ("secret", "key", "token")),
+    *(f"{where} {what}" for where in _LOGGED_INTO for what in ("pass", "pw", "pwd", "login")),
+    "psk", "npm auth",
+)  # fmt: skip
+"""What programs call what they let in by: `CLIENT_SECRET`, "db pass"."""
+PINS: Final = (
+    "pin",
+    "puk",
+    "pin code",
+    "pin number",
+    "tan",
+    "otp",
+    "passcode",
+    "geheimzahl",
+    "código pin",
+    "пин",
+    "пин код",
+    "пинкод",
+)
 CARD_CODES: Final = (
     "cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "digits on the back", "numbers on the back",
     "number on the back",

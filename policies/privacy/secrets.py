@@ -11,6 +11,7 @@ from policies.privacy.secret_names import (
     CODES,
     DIGIT_WORD,
     EASTERN,
+    KEYS,
     LOCKED,
     LOGINS,
     PASSWORDS,
@@ -24,7 +25,7 @@ _LINK: Final = (
 )
 IS: Final = shape(
     rf"{_LINK}[\"'’\]>]{{0,2}}(?:\s{{0,3}}(?:(?:is|was|are|equals|reads|remains|stays|will be|used to be|has been|"
-    rf"ist|war|"
+    rf"ist|war|goes(?=\s?:)|goes like this(?=\s?:)|"
     r"lautet|es|est|c['’]est|è|é|är|er|on|(?<=hasło\s)to|(?<=haslo\s)to|to je|je|это|has (?:not|n't) changed|hasn['’]t "
     r"changed|starts with|ends with|"
     r"begins with|contains)\b(?:[\s:]{1,2}(?:now|still|always|currently|set to|just|actually|simply)\b){0,2}\s{0,2}:?|"
@@ -171,10 +172,17 @@ RULES: Final = (
         point=True),
     Rule("password", _WORDS, ("My passphrase is wooden kettle flies east", "password: correct-horse-battery"),
         "My password is too easy to guess.", labels=PASSWORDS, gap=IS, check=checks.is_phrase, point=True),
+    Rule("secret_in_context", shape(
+        r"(?P<value>[^\s\"“”`<>,;]{3,128})(?=[\"'”’`)>]{0,2}[ \t]{0,3}(?:[,;.!?\n]|$))"),
+        ("JWT signing secret = kettleriver, it runs in Dublin", "CLIENT_SECRET: 'dragonfly'"),
+        "Master key: see the janitor.", labels=KEYS, gap=shape(r"\s{0,2}[:=]{1,2}>?\s{0,2}[\"'“‘`<(]{0,2}"),
+        check=checks.is_told_password, point=True),
+    Rule("secret_in_context", _TOKEN, ("My client secret is kettle!river", "the api key is q7w8e9r0"),
+        "My api key is missing.", labels=KEYS, gap=IS, check=checks.is_odd_password, point=True),
     Rule("password", shape(r"[^\n.!?]{0,40}?\s(?:back\s)?(?:to|a|zu|in|auf)\s[\"'“‘`]?(?P<value>[^\s\"“”`<>]{3,128})"),
         ("I changed the password of the router to Vq7zebra4", "We reset the wifi password to blue.bird"),
-        "I changed my password to something better.", labels=PASSWORDS, gap=shape(""), check=checks.is_odd_password,
-        point=True),
+        "I changed my password to something better.", labels=(*PASSWORDS, *KEYS), gap=shape(""),
+        check=checks.is_odd_password, point=True),
     Rule("password", _BACK, ("Use hunter2 for my wifi password", "Vq7zebra4, it is my mail password"),
         "The new one is my password manager.", labels=PASSWORDS, look="back", reach=100, check=checks.is_odd_password,
         point=True),
@@ -196,7 +204,7 @@ RULES: Final = (
     Rule("login", _MIXED, ("I log in to the portal with maya and Vq7zebra4", "To unlock my laptop type Vq7zebra4"),
         "I log in to office365 every day.", labels=LOGINS, reach=60, check=checks.is_well_mixed, point=True),
     Rule("command_line", shape(
-        r"(?:\bcurl\b[^\n]{0,200}?\s(?:-u|--user)\s{1,3}[\"']?[^\s:]{1,64}:|\bsshpass\s{1,3}-p\s{0,3}|"
+        r"(?:\bnet\s{1,3}use\b[^\n]{0,120}?/user:[^\s\"']{1,64}\s{1,3}|\bcurl\b[^\n]{0,200}?\s(?:-u|--user)\s{1,3}[\"']?[^\s:]{1,64}:|\bsshpass\s{1,3}-p\s{0,3}|"
         r"\b(?:mysql|mysqldump|mariadb|psql|mongo|redis-cli|sqlcmd)\b[^\n]{0,120}?\s(?:-p|-a|--password[= ])\s?)"
         r"(?P<value>[^\s\"']{3,128})"),
         ("curl -u maya:Vq7zebra4 https://api.example.org", "mysql -u root -pVq7zebra4 shop"), "I like curl and mysql."),

@@ -61,6 +61,14 @@ def test_what_is_masked_where_it_is_called_a_secret_stands_in_no_memory_that_lea
 
 
 @settings(max_examples=60)
+@pytest.mark.parametrize("key", ["hf_AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh", "npm_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgHiJk"])
+def test_a_key_stands_in_no_memory_whose_sentence_begins_with_it(key: str) -> None:
+    told = candidate(f"{key[0].upper()}{key[1:]} is what the user uses for their thesis models.")
+    kept = _kept(told, _turn(("user", f"{key} is what I use for my thesis models.")))
+    assert key[1:] not in str(kept)
+    assert kept, "what became of it is said"
+
+
 @given(secrets, around, around)
 def test_no_secret_reaches_any_field_of_a_memory_a_review_or_the_audit(
     secret: tuple[str, str], before: str, after: str

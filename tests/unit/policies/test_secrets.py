@@ -60,6 +60,8 @@ PASSWORDS = [
     '{"user": "maya", "password": "Vq7zebra4"}',
     "<password>Vq7zebra4</password>",
     "curl -u maya:Vq7zebra4 https://api.example.org",
+    "net use Z: \\\\nas\\share /user:maya Vq7zebra4",
+    "the password goes: Vq7zebra4",
     "https://example.org/reset?user=maya&token=Vq7zebra4",
     "| site | password |\n| --- | --- |\n| bank | Vq7zebra4 |",
     "site,user,password\nbank,maya,Vq7zebra4",
@@ -110,6 +112,8 @@ def test_what_only_sounds_like_a_secret_that_is_turned_drawn_or_spelled_stays(te
 OTHERS = [
     ("My passphrase is wooden kettle flies east", "kettle"),
     ("The code to my building is 7305", "7305"),
+    ("Мой пин-код 7305, живу в Казани", "7305"),
+    ("the passphrase goes: wooden kettle flies east", "kettle"),
     ("I got the code 730591 by text", "730591"),
     ("B-730591 is your sign-in code", "730591"),
     ("My phone unlocks with 730591", "730591"),
@@ -157,6 +161,50 @@ OTHERS = [
 @pytest.mark.parametrize(("text", "secret"), OTHERS)
 def test_numbers_and_phrases_are_found_in_every_guise(text: str, secret: str) -> None:
     assert secret not in screen(text, POLICY).text
+
+
+NAMES_IN_PROGRAMS = [
+    "JWT signing secret",
+    "CLIENT_SECRET",
+    "the webhook secret",
+    "ENCRYPTION_KEY",
+    "our master key",
+    "VAULT_TOKEN",
+    "DB_PASS",
+    "ftp pass",
+    "the root pw",
+    "WPA2 key",
+    "NPM_AUTH",
+]
+
+
+@pytest.mark.parametrize("name", NAMES_IN_PROGRAMS)
+@pytest.mark.parametrize("value", ["kettleriver", "Dragonfly", "kettle!river", "q7w8e9r0"])
+@pytest.mark.parametrize("told", ["{} = {}, it runs in Dublin", "{}: {}", "{}='{}'\nI work in Porto."])
+def test_what_a_program_is_let_in_by_is_found_whatever_it_looks_like(name: str, value: str, told: str) -> None:
+    assert value not in screen(told.format(name, value), POLICY).text
+
+
+@pytest.mark.parametrize("name", NAMES_IN_PROGRAMS)
+@pytest.mark.parametrize("told", ["{} is {}, my app runs in Dublin", "We set {} to {} last week."])
+def test_what_a_program_is_let_in_by_is_found_in_a_sentence_where_it_is_no_word(name: str, told: str) -> None:
+    assert "kettle!7" not in screen(told.format(name, "kettle!7"), POLICY).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Our shared secret: we both hate opera.",
+        "My master key is at the reception in Graz.",
+        "The session key of my talk is patience.",
+        "I work on access tokens at Okta.",
+        "My app token is missing and I moved to Porto.",
+        "Encryption keys are what I teach in Delft.",
+        "I lost the root login and the mail login at work.",
+    ],
+)
+def test_talk_about_what_a_program_is_let_in_by_tells_none(text: str) -> None:
+    assert screen(text, POLICY).text == text
 
 
 @pytest.mark.parametrize(
