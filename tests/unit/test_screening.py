@@ -60,7 +60,6 @@ def test_what_is_masked_where_it_is_called_a_secret_stands_in_no_memory_that_lea
     assert kept, "what became of it is said"
 
 
-@settings(max_examples=60)
 @pytest.mark.parametrize("key", ["hf_AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh", "npm_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgHiJk"])
 def test_a_key_stands_in_no_memory_whose_sentence_begins_with_it(key: str) -> None:
     told = candidate(f"{key[0].upper()}{key[1:]} is what the user uses for their thesis models.")
@@ -69,6 +68,7 @@ def test_a_key_stands_in_no_memory_whose_sentence_begins_with_it(key: str) -> No
     assert kept, "what became of it is said"
 
 
+@settings(max_examples=60)
 @given(secrets, around, around)
 def test_no_secret_reaches_any_field_of_a_memory_a_review_or_the_audit(
     secret: tuple[str, str], before: str, after: str
