@@ -57,6 +57,8 @@ _ON_A_DAY = re.compile(
 """Words before which numbers are a day: "on " 3.5."""
 
 
+_OF_A_NAME = re.compile(r" del?\b")
+"""Words that make a name of what looks like a month: "Mar" in "Mar del Plata"."""
 _NAMED_DAY = re.compile(
     r"\b(?:good|black|cyber|giving|easter|palm|whit|ash|holy|maundy|shrove|pancake|fat|super|spy) "
     r"(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)",
@@ -142,7 +144,7 @@ def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
             or (not dotted and max(int(match["a"]), int(match["b"])) > 12)
         )
     if name in ("month", "month_day", "day_month"):
-        return _reads_as_month(name, match, before)
+        return _reads_as_month(name, match, before) and not (name == "month" and _OF_A_NAME.match(text, match.end()))
     return True
 
 

@@ -117,10 +117,10 @@ class _Writer:
         except UnsureError:
             self.narrator.named = was_named
             return None
-        # "What am I in for" has the verb before its subject, and stays as it was said.
-        if any(token.tag == "VBP" and word == "am" for token, word in zip(self.tokens, self.words, strict=True)):
-            return None
-        return self.text()
+        inverted = any(
+            t.tag == "VBP" and w == "am" for t, w in zip(self.tokens, self.words, strict=True)
+        )  # "what am I"
+        return None if inverted else self.text()
 
     def text(self) -> str:
         """Return the words as they stand now."""

@@ -29,7 +29,7 @@ KEYS: Final = (
     *(f"{where} {what}" for where in _LOGGED_INTO for what in ("pass", "pw", "pwd", "login")),
     "psk", "npm auth",
 )  # fmt: skip
-"""What programs call what they let in by: `CLIENT_SECRET`, "db pass"."""
+"""Names in programs of what lets somebody in: `CLIENT_SECRET`, "db pass"."""
 PINS: Final = (
     "pin",
     "puk",

@@ -25,6 +25,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ),
         ("The dojo dropped the Thursday class", "The dojo dropped the Thursday class"),
         ("I bought it on Black Friday", "I bought it on Black Friday"),
+        ("I got a house in Mar del Plata", "I got a house in Mar del Plata"),
         ("I went there yesterday.", "I went there on 20 November 2026."),
         ("We met last Friday", "We met on 20 November 2026"),
         ("We meet next Friday", "We meet on 27 November 2026"),
