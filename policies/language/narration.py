@@ -117,10 +117,8 @@ class _Writer:
         except UnsureError:
             self.narrator.named = was_named
             return None
-        inverted = any(
-            t.tag == "VBP" and w == "am" for t, w in zip(self.tokens, self.words, strict=True)
-        )  # "what am I"
-        return None if inverted else self.text()
+        am_i = any(token.tag == "VBP" and self.words[i] == "am" for i, token in enumerate(self.tokens))
+        return None if am_i else self.text()  # "What am I in for" has its verb before its subject.
 
     def text(self) -> str:
         """Return the words as they stand now."""
