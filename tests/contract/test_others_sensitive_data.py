@@ -62,11 +62,11 @@ def test_the_fact_of_a_relative_is_kept_without_the_name(
 
 @pytest.mark.parametrize("batch", [1, 8])
 def test_who_is_known_as_a_relative_is_told_of_as_that_and_not_by_name(worker: Worker, anna: str, batch: int) -> None:
-    said = ["My brother Tom moved to Leeds.", "Tom has diabetes.", "I live in Bath."]
+    said = ["My brother Tom moved to Leeds.", "Tom was diagnosed with leukemia.", "I live in Bath."]
     for start in range(0, len(said), batch):
         worker.hear(anna, *said[start : start + batch], first=start)
-    [told] = [memory for memory in worker.known(subject(anna)) if "diabetes" in memory.summary]
-    assert told.summary.endswith("'s brother has diabetes.")
+    [told] = [memory for memory in worker.known(subject(anna)) if "leukemia" in memory.summary]
+    assert told.summary.endswith("'s brother was diagnosed with leukemia.")
     assert [fact.entity for fact in told.facts] == ["user's brother"]
 
 
