@@ -95,7 +95,9 @@ def unpacked(package: str, folder: Path) -> Path:
     name = package.replace("-", "_")
     [archive] = folder.glob(f"{name}-*.tar.gz")
     with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+        # Python before 3.11.4 has no filters.
+        packed.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+        packed.extractall(folder)
     [tests] = folder.glob(f"{name}-*/tests")
     return tests
 

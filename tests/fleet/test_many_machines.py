@@ -169,7 +169,9 @@ def _unpack_version_before(folder: Path) -> None:
     if not added or packed.returncode:
         pytest.skip("the history with the version before is not here")
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as tree:
-        tree.extractall(folder, filter="data")
+        # Python before 3.11.4 has no filters.
+        tree.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+        tree.extractall(folder)
 
 
 def _command(root: Path, environment: dict[str, str], *arguments: str) -> None:
