@@ -9,7 +9,6 @@
     python -m benchmarks.fit_cross_encoder --further ug,uh,va,vb,vc --drawn 9000          # and months of talk
     python -m benchmarks.fit_cross_encoder --further ui,va,vb,vc,ve --drawn 9000          # without what came about
     python -m benchmarks.fit_cross_encoder --further uk,um,un,uo,ux --drawn 6000 --share .33  # short acquaintance
-    python -m benchmarks.fit_cross_encoder --further uk,um,un,uo,up,uq,ux --drawn 7000        # and what strangers told
 
 Eight authors (bg, dc, tc, ud, uj, ul, ur, vd) are held out: the weights that are written are those which are judged on
 what they wrote. It learns from `benchmarks/data/known` (what somebody told before, what they say now, and what of it
@@ -70,9 +69,6 @@ _NEAREST_OF_TALK: Final = 6
 _APART: Final = 6
 """Things of other matters that a message of `plain` is read beside, next to the one that it ends."""
 
-_OTHER_USERS: Final = 2
-"""Other users, beside something of whom a message of a further fit is read."""
-
 _NEW_SHARE: Final = 2 / 3
 """How far the weights go from those before a further fit to those after it, so that what was learned first is not lost
 (Wortsman et al., "Robust fine-tuning of zero-shot models", 2022): "I moved to Berlin" ended "I live in Lisbon" by .94
@@ -118,7 +114,7 @@ def main(
     learned = [pair for pair in pairs if pair.author not in judged]
     if new:
         others = [pair for pair in learned if pair.author not in new]
-        news = [*(pair for pair in learned if pair.author in new), *_strangers(new)]
+        news = [pair for pair in learned if pair.author in new]
         learned = news + random.Random(0).sample(others, min(drawn or len(news), len(others)))
     console.print(f"{len(learned):,} pairs of {len({pair.author for pair in learned})} authors to learn from")
     fixed, changed = opened(questions=2)
@@ -157,18 +153,6 @@ def _endings() -> Iterator[Pair]:
         for text, ends in message.surely_labelled():
             known = called(text, message.user, READ_AS)
             yield Pair(message.author, known, message.said, ends, NOT_LABELLED, is_remembered=True)
-
-
-def _strangers(authors: Sequence[str]) -> Iterator[Pair]:
-    """Yield the messages of authors beside what other users told, which they hardly ever end: "We sold the house."
-    beside "I'm a vegan."."""
-    chance = random.Random(0)
-    messages = [message for message in endings() if message.author in authors]
-    for message in messages:
-        for other in chance.sample(messages, _OTHER_USERS):
-            known = called(chance.choice(other.known)[0], other.user, READ_AS)
-            if other is not message:
-                yield Pair(message.author, known, message.said, 0.0, NOT_LABELLED, is_remembered=True)
 
 
 def _talk() -> Iterator[Pair]:

@@ -42,7 +42,7 @@ from stores.embedding.minilm import MiniLM
 _DATA: Final = Path(__file__).parent / "data" / "forgotten"
 _WEIGHTS: Final = Path(__file__).parents[1] / "stores" / "embedding" / FORGETTING
 _COURSE: Final = Course(4, 1e-3)
-_FURTHER: Final = Course(3, 8e-4)
+_FURTHER: Final = Course(2, 8e-4)
 _DRAWN_AGAIN: Final = 6_000
 """Pairs of what the weights were fitted on that a fit which goes on reads again in each pass."""
 _NEWS: Final = _DATA.parent / "known"
