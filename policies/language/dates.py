@@ -55,8 +55,6 @@ _ON_A_DAY = re.compile(
     r"\b(?:on|by|until|till?|since|before|after|from|the|am|bis|ab|seit|vom|zum|der)[ ]$", re.IGNORECASE
 )
 """Words before which numbers are a day: "on " 3.5."""
-
-
 _OF_A_NAME = re.compile(r" del?\b")
 """Words that make a name of what looks like a month: "Mar" in "Mar del Plata"."""
 _NAMED_DAY = re.compile(
@@ -65,6 +63,8 @@ _NAMED_DAY = re.compile(
     re.IGNORECASE,
 )
 """Words that make a holiday of a weekday: "Good Friday"."""
+_LONGEST_OF_A_DAY = 10
+"""Characters of the longest of them, with what stands before it: " pancake "."""
 
 
 def find_dates(
@@ -132,7 +132,8 @@ def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
     before = text[: match.start()][-40:]
     if _RECURS.search(before) and name not in ("day_month", "month_day", "iso", "digits"):
         return False
-    if any(named.end() == match.start() for named in _NAMED_DAY.finditer(text)):
+    named = _NAMED_DAY.search(text, max(0, match.start() - _LONGEST_OF_A_DAY), match.end())
+    if named is not None and named.end() == match.start():
         return False
     if name == "holiday":
         return before.endswith(("is ", "was ")) or _ON_A_DAY.search(before) is not None
