@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from policies.authority import authority_of
-from policies.privacy.standing_claims import Form
+from policies.privacy.standing_claims import Form, names_of
 from schema.turn import TurnSource
 
 REASON: Final = "claimed_rights"
@@ -127,12 +127,6 @@ FORMS: Final = (
 )  # fmt: skip
 
 
-def names_of(text: str) -> list[str]:
-    """Return the names of the forms that a text has. Linear in the length of the text."""
-    seen = text[:_READ_CHARS]
-    return list(dict.fromkeys(form.name for form in FORMS if form.shape.search(seen)))
-
-
 def is_without_authority(source: TurnSource, *texts: str) -> bool:
     """Return whether a source claims in a text what it has no say in."""
-    return not authority_of(source).prefers and any(map(names_of, texts))
+    return not authority_of(source).prefers and any(names_of(text[:_READ_CHARS], FORMS) for text in texts)

@@ -6,6 +6,7 @@ Each row is of a kind, by the form of its clause; the words are those of the kin
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -127,9 +128,9 @@ _ENDING: Final = re.compile(r"\.\w{2,4}\Z")
 """The ending of a file's name: "notes.pdf"."""
 
 
-def names_of(text: str) -> list[str]:
+def names_of(text: str, forms: Sequence[Form] = FORMS) -> list[str]:
     """Return the names of the forms that a text has. Linear in the length of the text."""
-    return list(dict.fromkeys(form.name for form in FORMS if form.shape.search(text)))
+    return list(dict.fromkeys(form.name for form in forms if form.shape.search(text)))
 
 
 def is_ordering_title(title: str) -> bool:

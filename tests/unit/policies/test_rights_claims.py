@@ -6,7 +6,7 @@ import pytest
 
 from policies.privacy import rights_claims
 from policies.privacy.rights_claims import is_without_authority
-from policies.privacy.standing_claims import Form
+from policies.privacy.standing_claims import Form, names_of
 from schema import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
 
@@ -17,7 +17,7 @@ from tests.growth import assert_grows_linearly
 def test_a_form_of_a_claim_has_its_examples_and_no_form_its_counter_example(form: Form) -> None:
     for example in form.examples:
         assert form.shape.search(example), example
-    assert rights_claims.names_of(form.counter) == []
+    assert names_of(form.counter, rights_claims.FORMS) == []
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_what_is_told_of_a_life_is_no_claim(told: str) -> None:
 
 @pytest.mark.parametrize("piece", ["is an admin ", "has full access ", "likes to be ", "wants offers ", "is now the "])
 def test_forms_of_claims_take_time_in_proportion(piece: str) -> None:
-    assert_grows_linearly(rights_claims.names_of, piece, MAX_TURN_BYTES)
+    assert_grows_linearly(lambda text: is_without_authority("external", text), piece, MAX_TURN_BYTES)
