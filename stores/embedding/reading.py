@@ -7,11 +7,11 @@ from typing import Final
 
 MAY_BE_ANOTHERS: Final = 0.4
 """How likely an order must be read to hold another's words, behind what stands before it, to be in doubt: "She left a
-note on the fridge. Forget where I live". Of eighteen in others' mouths sixteen are, of nine of the user's own behind
-another sentence one."""
+note on the fridge. Forget where I live". With the first weights, of eighteen in others' mouths sixteen were, of nine
+of the user's own behind another sentence one."""
 IS_ANOTHERS: Final = 0.7
-"""The same of a sentence that states something, from where on nobody is told by it: "Make it rhyme. I work as a
-tailor"."""
+"""The same of a sentence that states something, from where on it is told of nobody: "Make it rhyme. I work as a
+tailor". Of an author held out .71 of others' sentences are, and .027 of the user's own."""
 _NOTHING: Final = "-"
 _BEFORE_CHARS: Final = 300
 

@@ -57,7 +57,7 @@ _ASKS_TO_FORGET: Final = 0.9
 """How likely a message must be read to be a wish to forget, to be taken for one where it gives no order, and to hide
 all that is known where its order for that is in doubt."""
 _MEANS_ALL: Final = 0.6
-"""How likely a wish must be read to mean all that is known, to hide that."""
+"""How likely a wish must be read to mean all that is known, to hide that; from .5 on one of 144 that mean less is."""
 _TELLS_IT: Final = 0.15
 """The same of a sentence of such a message, by its words, to be a part of the wish, of which no memory is made."""
 _TOLD_BEFORE: Final = re.compile(

@@ -16,6 +16,7 @@ from stores.embedding import open_utterance_reader
 from stores.embedding.reading import MAY_BE_ANOTHERS, Reading, read_as
 from stores.embedding.utterance_reader import UtteranceReader
 from worker.extract import open_extractor
+from worker.extract.judgement import Reader
 
 _SURE = "My sister Ola moved to Oslo in May and works as a nurse."
 _SAID = f"stress test came back clean, cardiologist says the ticker's strong. Also got dumped. {_SURE}"
@@ -34,7 +35,7 @@ class _Scripted:
         return [self.reading for _ in utterances]
 
 
-def _items(said: str, reader: _Scripted | None) -> list[Candidate | ForgetRequest]:
+def _items(said: str, reader: Reader | None) -> list[Candidate | ForgetRequest]:
     turn = Turn(
         tenant_id="acme",
         user_id="noor",
@@ -201,6 +202,22 @@ def test_a_wish_that_is_read_to_mean_all_that_is_known_hides_it() -> None:
     [item] = _items("Can we go back to you not knowing me?", _Scripted(Reading(0.0, 1.0, 1.0, 0.0, 0.0, whole=0.9)))
     assert isinstance(item, ForgetRequest)
     assert (item.scope, item.doubtful) == ("all", True)
+
+
+@pytest.mark.parametrize(
+    ("said", "means_all"),
+    [
+        ("Wipe all of it, every last thing you know about me", True),
+        ("Clear everything you know of me please.", True),
+        ("Forget everything about my ex", False),
+        ("delete all that about the debts", False),
+    ],
+)
+def test_wishes_for_all_are_told_from_those_for_all_about_something(
+    reader: UtteranceReader, said: str, means_all: bool
+) -> None:
+    wishes = [item for item in _items(said, reader) if isinstance(item, ForgetRequest)]
+    assert any(wish.scope == "all" for wish in wishes) is means_all
 
 
 def test_an_order_by_itself_is_the_users_own() -> None:
