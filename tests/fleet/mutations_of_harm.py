@@ -241,7 +241,7 @@ HARM: Final = (
     Mutation(
         "any source says what a user may do here",
         "policies/privacy/rights_claims.py",
-        "    return not authority_of(source).prefers and any(map(names_of, texts))\n",
+        "    return not authority_of(source).prefers and any(names_of(text[:_READ_CHARS], FORMS) for text in texts)\n",
         "    return False\n",
         ("tests/contract/test_authority.py", "-k", "may_do and sqlite"),
     ),
