@@ -10,6 +10,8 @@ from policies.privacy import checks
 from policies.privacy.rules import Rule, shape
 
 _CARD_CHARS: Final = 300
+_DIGITS_OF_MOST: Final = 5
+"""Of postcodes, as most countries have them."""
 _NO_PART: Final = word_set(
     """am pm a.m p.m. o'clock ago week weeks day days hour hours minute minutes month months year years since until
     till from for with by down up along the because when while after before during every each times people
@@ -50,6 +52,12 @@ _PARTICLES: Final = r"(?:(?:de|del|della|delle|di|du|des|da|do|dos|la|le|les|los
 _CAP: Final = r"(?:[^\W\d_a-z][\w.'’-]{0,24})"
 _INNER: Final = r"(?:(?!(?:is|on|in|at|and|for|since|with|to|by|until|from|are|was)\b)[\w.'’-]{2,24})"
 _UNIT: Final = r"(?:Apt|Apartment|Suite|Ste|Unit|Flat|Whg|App|Lok)\b\.?\s{0,2}#?\s?"
+_COUNTED: Final = (
+    r"\s+(?i:miles|km|kilomet|dollars|euros|pounds|people|steps|users|views|words|years|times|met(?:er|re)s|feet|kgs?|"
+    r"kilos?|lbs?|tonn?e?s|lit(?:er|re)s|gallons?|acres|hectares|followers|subscribers|rupees|naira|pesos|yen|won|"
+    r"calories|kcal|units|pieces|boxes|bags|copies|hours|a month|a year|a week)\b"
+)
+"""What a number counts that is no postcode: " miles"."""
 _HOUSE: Final = r"(?:House|Court|Towers?|Mansions?|Buildings?|Lodge|Heights|Residences?|Apartments?)"
 """Nouns of a house with a name of its own."""
 _PREP: Final = (
@@ -150,6 +158,13 @@ def _ends_there(text: str, start: int, end: int) -> bool:
     )
 
 
+def _is_behind_a_name(text: str, start: int, end: int) -> bool:
+    """Tell whether a number stands where a postcode may: behind a name, a comma or a mask; or has five digits."""
+    before = text[:start].rstrip()
+    last = before.rsplit(maxsplit=1)[-1:]
+    return end - start == _DIGITS_OF_MOST or before.endswith((",", "]")) or not "".join(last).islower()
+
+
 def _is_line_of_a_card(text: str, start: int, end: int) -> bool:
     """Tell whether the text is somebody's card, or a letter's head, and this a line of it."""
     lower = text[max(0, start - _CARD_CHARS) : end + _CARD_CHARS].lower()
@@ -238,7 +253,7 @@ RULES: Final = (
         numeric=True),
     Rule("postcode", shape(
         r"(?:\s(?-i:[^\W\d_a-z])[\w.'’-]{1,24},?){1,3}\s(?P<value>\d{5}(?:-\d{3,4})?|\d{2}-\d{3}|\d{4}\s(?-i:[A-Z]{2}))"
-        r"(?![\w%]|[.,]\d)|\s(?P<bare>\d{5}(?:-\d{4})?)(?=[.,;!?\n]|$|\s(?:now|and|with|since))"),
+        rf"(?![\w%]|[.,]\d|{_COUNTED})|\s(?P<bare>\d{5}(?:-\d{4})?)(?=[.,;!?\n]|$|\s(?:now|and|with|since))"),
         ("We live in Beverly Hills 90210 now", "She is from Kraków 30-001"), "They live in Boeing town.", "[postcode]",
         numeric=True,
         labels=("live in", "lives in", "lived in", "living in", "moved to", "moving to", "from", "based in",
@@ -247,10 +262,9 @@ RULES: Final = (
     # What follows an address, or stands behind a country.
     Rule("postcode", shape(
         r"[^\[\]]{0,80}?(?<![\w$€£.,])(?P<value>(?!(?:19|20)\d\d\b)\d{4,6}(?:-\d{3,4})?|\d{3} \d{2}|\d{2}-\d{3})"
-        r"(?![\w%]|[.,]\d|\s+(?:miles|km|kilomet|"
-        r"dollars|euros|pounds|people|steps|users|views|words|years|times|met(?:er|re)s|feet))"),
+        rf"(?![\w%]|[.,]\d|{_COUNTED})"),
         ("12 Oak Street, Springfield, USA 49007", "[address], Spain 16200"), "We drove down Oak Street 12000 miles.",
             "[postcode]", numeric=True,
         labels=("apt", "apartment", "suite", "street", "st", "avenue", "ave", "road", "rd", "lane", "boulevard",
-            "blvd", "[address]"), gap=shape("")),
+            "blvd", "[address]"), gap=shape(""), check_around=_is_behind_a_name),
 )  # fmt: skip

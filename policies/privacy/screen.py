@@ -41,6 +41,13 @@ _NAME_OF_SECRET: Final = re.compile(
 _SHORTEST_NAMED: Final = 3
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
 """The end of a sentence or a line: "Done. Next"."""
+_CLAUSE_BEGINS: Final = (
+    r"(?:[,;]\s|[,;]?\s(?:and|but|so)\s)(?=(?:i|we|he|she|they{name})\b)|"
+    r"\s(?:and|but|so)\s(?=(?:my|our|his|her|their|the)\b)"
+)
+"""Between the clauses of a sentence: "my PIN is 4821, I live in Rome"."""
+_LONGEST_PARTED: Final = 400
+"""Characters of a sentence that is read clause by clause; a longer one is no talk."""
 _HOLLOW: Final = word_set(
     """account accounts amex an and api are as at authorization bank banking be bearer by called can card cards
     code credit current debit for from has have her here his iban in is it its keep key keys login
@@ -157,7 +164,7 @@ def _settle(text: str, identifiers: Handling, name: str) -> tuple[str, tuple[str
         findings = [_as_written(finding, seen) for finding in hidden + _apart_from(hidden, personal)]
         if not findings:
             return text, tuple(reasons), identified, False
-        masked, rules = _mask(text, _with_whole_sentences(findings, text))
+        masked, rules = _mask(text, _with_whole_clauses(findings, text, name))
         reasons |= dict.fromkeys(rules)
         if len(masked) > MAX_TURN_BYTES or (hidden and _is_hollow(masked)):
             return "", tuple(reasons), identified, True
@@ -192,15 +199,33 @@ def _apart_from(hidden: list[Finding], others: list[Finding]) -> list[Finding]:
     return [finding for finding in others if is_apart(finding)]
 
 
-def _with_whole_sentences(findings: list[Finding], text: str) -> list[Finding]:
-    """Return the findings, those that are the point of their sentence widened to all of it."""
+def _with_whole_clauses(findings: list[Finding], text: str, name: str) -> list[Finding]:
+    """Return the findings, those that are the point of their sentence widened to all of it but for clauses beside them
+    in which nothing could be a secret: "the gate's code is 4471 and the bins go out on Tuesday"."""
     if not any(finding.point for finding in findings):
         return findings
+    called = f"|{re.escape(name)}" if name else ""
+    clause_begins = re.compile(_CLAUSE_BEGINS.format(name=called), re.IGNORECASE)
     ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
     return [
-        replace(f, start=ends[bisect_right(ends, f.start) - 1], end=ends[bisect_left(ends, f.end)]) if f.point else f
+        _widened(f, ends[bisect_right(ends, f.start) - 1], ends[bisect_left(ends, f.end)], text, clause_begins)
+        if f.point
+        else f
         for f in findings
     ]
+
+
+def _widened(finding: Finding, start: int, end: int, text: str, clause_begins: re.Pattern[str]) -> Finding:
+    """Return a finding widened to its sentence, from `start` to `end`, but for the clauses at its ends that neither it
+    stands in nor a secret could."""
+    joints = list(clause_begins.finditer(text, start, end)) if end - start <= _LONGEST_PARTED else []
+    for joint in joints:
+        if joint.end() <= finding.start and not told_secrets.is_odd(text[start : joint.start()]):
+            start = joint.end()
+    for joint in reversed(joints):
+        if joint.start() >= finding.end and not told_secrets.is_odd(text[joint.end() : end]):
+            end = joint.start()
+    return replace(finding, start=start, end=end)
 
 
 def _mask(text: str, findings: list[Finding]) -> tuple[str, list[str]]:

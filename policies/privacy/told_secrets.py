@@ -98,10 +98,14 @@ def _is_of_a_date(tokens: Sequence[Token], at: int) -> bool:
 
 def may_tell(text: str) -> bool:
     """Return whether a text has anything that a secret is made of, or a word that is said with one."""
-    if _ODD.search(text):
+    if is_odd(text):
         return True
-    words = _RUN.findall(text.lower())
-    return any(word in NUMBER_WORDS or seen.is_naming(word) for word in words)
+    return any(map(seen.is_naming, _RUN.findall(text.lower())))
+
+
+def is_odd(text: str) -> bool:
+    """Return whether a text has a number, or a word of which some signs or capitals are those of a secret."""
+    return _ODD.search(text) is not None or not NUMBER_WORDS.isdisjoint(_RUN.findall(text.lower()))
 
 
 def scores(tokens: Sequence[Token]) -> Floats:
