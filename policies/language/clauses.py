@@ -342,7 +342,9 @@ def _mood(
     children = parsed.children(head)
     if any(tokens[c].dep == "mark" and tokens[c].lower in ("if", "unless", "whether") for c in children):
         return Mood.SUPPOSING
-    if own is not None and finite is not None and finite < own and tokens[own].dep != "expl":
+    # A verb that has a subject before it asks nothing: "the party is this coming Saturday".
+    is_behind_one = finite is not None and any(tokens[c].dep in SUBJECTS and c < finite for c in parsed.children(finite))
+    if own is not None and finite is not None and finite < own and tokens[own].dep != "expl" and not is_behind_one:
         # "Here's my dog" tells; "Is here your dog?" would not begin so.
         return Mood.TELLING if finite and tokens[finite - 1].lower in ("here", "there") else Mood.ASKING
     if tokens[head].lower in _SUPPOSES and subject is None:

@@ -66,9 +66,18 @@ def is_correction(text: str, parsed: Parsed) -> bool:
     if not _values(text) or len(text.split()) > _LONGEST or _is_a_phrase(parsed):
         return False
     lowered = text.lower()
-    if not (is_plain(text) or "corrects" in read(text).cues or _OPENS.match(lowered) or ", not " in lowered):
+    if not (is_plain(text) or "corrects" in read(text).cues or _OPENS.match(lowered) or _denies_a_value(parsed)):
         return False
     return not any(c.owns_subject and parsed.tokens[c.head].lower not in _SAYS for c in main_clauses(parsed))
+
+
+def _denies_a_value(parsed: Parsed) -> bool:
+    """Return whether "not" stands before a value behind a comma: "at 10, not 9"; not "412, not paid yet"."""
+    tokens = parsed.tokens
+    return any(
+        mark.text == "," and word.lower == "not" and not value.tag.startswith(("VB", "RB"))
+        for mark, word, value in zip(tokens, tokens[1:], tokens[2:], strict=False)
+    )
 
 
 def _is_a_phrase(parsed: Parsed) -> bool:

@@ -156,6 +156,7 @@ FORMS: Final = (
     _form(
         "deictic",
         r"(?:the )?(?P<word>day before yesterday|day after tomorrow|yesterday|tomorrow|today|tonight|last night|"
+        r"(?:night|evening|morning) before last|"
         rf"this (?:morning|afternoon|evening)){_PART}\b(?! and age)",
         "tomorrow morning",
         "the day after tomorrow",

@@ -40,6 +40,8 @@ _ENDINGS: Final = frozenset(
 _THANKS: Final = ("thanks", "thank", "because of", "sorry for", "sorry about")
 _OTHER_SIDE: Final = frozenset({"you", "your", "ya", "u"})
 _JOINTS: Final = frozenset({",", "-", "–", "—", "!", "?", ":", ";", "...", "…", "."})
+_MARKS_OF_SPEECH: Final = frozenset({"UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH"})
+"""Tags of what opens a sentence and is no word of it: "hm", a comma, a smiley."""
 _SPOKEN_TO: Final = frozenset({"npadvmod", "intj", "dep", "vocative"})
 
 
@@ -52,15 +54,8 @@ def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[in
     begin += _opening(tokens, begin, end)
     while begin < end and (
         _is_spoken_to(parsed, begin, end, other_name)
-        or tokens[begin].tag in ("UH", ",", ":", ".", "-RRB-", "NFP", "_SP", "HYPH")
-        or (
-            (
-                tokens[begin].lower in INTERJECTIONS
-                or (tokens[begin].lower in LEADING and not tokens[begin].tag.startswith(("VB", "NN", "IN", "DT")))
-            )
-            and (tokens[begin].lower != "no" or (begin + 1 < end and tokens[begin + 1].text in ",.!"))
-            and not (tokens[begin].lower == "also" and begin + 1 < end and tokens[begin + 1].lower == "have")
-        )
+        or (tokens[begin].tag in _MARKS_OF_SPEECH and tokens[begin].dep != "det")
+        or _only_opens(tokens, begin, end)
     ):
         begin += 1
         begin += _opening(tokens, begin, end)
@@ -72,6 +67,18 @@ def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[in
     ):
         end -= 1
     return begin, end
+
+
+def _only_opens(tokens: tuple[Token, ...], begin: int, end: int) -> bool:
+    """Return whether a word only opens a sentence, and is no part of it: "No, I walk", not "No telly in this house"."""
+    word, after = tokens[begin], tokens[begin + 1] if begin + 1 < end else None
+    if word.lower == "no" and (after is None or after.text not in ",.!"):
+        return False
+    if word.lower == "also" and after is not None and after.lower == "have":
+        return False
+    return word.lower in INTERJECTIONS or (
+        word.lower in LEADING and not word.tag.startswith(("VB", "NN", "IN", "DT"))
+    )
 
 
 def _opening(tokens: tuple[Token, ...], begin: int, end: int) -> int:

@@ -22,6 +22,7 @@ _TELLS_OF_PRETENDING: Final = (
     + "(?<!n['’]t )"
 )
 """Words before a pretending that somebody only tells of: "I had to pretend to like it"."""
+_LONGEST_QUESTION: Final = 300
 _MADE_UP: Final = re.compile(
     r"(?:\A|[.!?]\s|\n)\s*(?:(?:and|so|ok|okay),? )?(?:let's )?say (?:i|we|my|our|you|he|she|they|some(?:body|one))\b|"
     rf"\b{_UNDONE}(?:role-?play|"
@@ -37,6 +38,15 @@ _MADE_UP: Final = re.compile(
 """Words that open make-believe: "let's pretend", "you are now a pirate", "You are a baker and I'm your apprentice"."""
 
 
-def make_believe_places(text: str) -> Iterator[int]:
-    """Yield where in a text make-believe begins (characters)."""
-    yield from (match.start() for match in _MADE_UP.finditer(text))
+_SUPPOSED_QUESTION: Final = re.compile(
+    r"\b(?:suppose|say|imagine|hypothetically)\b(?! (?:that )?you\b)[^.!?\n]{0,300}\?", re.IGNORECASE
+)
+"""A sentence that supposes something to ask of it, and makes nothing else up: "Suppose I won, what is the tax?"."""
+
+
+def make_believe_places(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where in a text make-believe begins and ends (characters): with its sentence where that supposes something
+    and asks of it, with the text otherwise."""
+    for match in _MADE_UP.finditer(text):
+        asks = _SUPPOSED_QUESTION.search(text, match.start(), match.end() + _LONGEST_QUESTION)
+        yield match.start(), asks.end() if asks and asks.start() < match.end() else len(text)

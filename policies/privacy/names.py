@@ -76,6 +76,13 @@ _PREDICATIVE: Final = r"\b(?:is|are|am|was|were|be|been|an?|the|as|to|into|becom
 """Before what somebody is: "is "."""
 _ARTICLE: Final = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)
 """Before a thing, and no person: "an "."""
+_IS_PLACED: Final = re.compile(r"(?:\b(?P<of>[\w'’-]{1,24}) )?\b[Ii]n \Z")
+"""Before a place: "I paint in "."""
+_IN_SOMEBODY: Final = word_set(
+    """believe believes believed faith interest interested trust trusts trusted confide confides confided confidence
+    disappointed love found find seen diagnosed detected discovered observed confirmed suspected spread caused triggered"""
+)
+"""Words before "in" with which it may be somebody: "I believe in "."""
 _FORMAL: Final = re.compile(r"(?:Mr|Mrs|Ms|Dr|Miss|Prof)\b\.? ")
 """A title of nobody but a person: "Mr Hollis"."""
 _CALENDAR: Final = word_set(
@@ -154,7 +161,10 @@ def names_in(sentence: str, people: Sequence[str], things: Sequence[str], own: S
     return tuple(
         name
         for name in names
-        if not _is_own(name, mine) and _tells_somebody(name) and not _is_said_of_somebody(name, sentence)
+        if not _is_own(name, mine)
+        and _tells_somebody(name)
+        and not _is_said_of_somebody(name, sentence)
+        and not _is_a_place(name, sentence)
     )
 
 
@@ -172,6 +182,15 @@ def capitals_in(sentence: str) -> Iterator[tuple[str, re.Match[str]]]:
 def _is_said_of_somebody(name: str, sentence: str) -> bool:
     """Return whether what looks like a name is what somebody is: "is Sikh", "converted to Islam"."""
     return is_sensitive(name) and re.search(rf"{_PREDICATIVE}{re.escape(name)}(?!\w)", sentence) is not None
+
+
+def _is_a_place(name: str, sentence: str) -> bool:
+    """Return whether something is always said to be "in" what looks like a name, which nobody says of a person."""
+    found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)(?P<owns>['’]s)?", sentence))
+    before = [(_IS_PLACED.search(sentence[: at.start()]), at["owns"]) for at in found]
+    return bool(found) and all(
+        placed and not owns and (placed["of"] or "").lower() not in _IN_SOMEBODY for placed, owns in before
+    )
 
 
 def may_be_subject(after: str) -> bool:

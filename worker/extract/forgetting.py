@@ -147,10 +147,13 @@ def forget_before(
     utterance: Utterance, order: Order, statements: list[Statement | Forgetting], before: Utterance | None
 ) -> Forgetting | None:
     """Return what a wish means that points back: what stands before it in the sentence, or in the sentence before that,
-    which is not kept then either; what the turn before said where nothing stands before it."""
+    which is not kept then either; what the turn before said where nothing stands before it. None behind another wish,
+    which it only says again."""
     spoken = spoken_of(utterance, order, before)
     if spoken is None:
-        return forgetting_just_said(utterance)
+        # "You never read about the cash. Delete.": the second says the first again.
+        is_said_again = before is None and bool(statements) and isinstance(statements[-1], Forgetting)
+        return None if is_said_again else forgetting_just_said(utterance)
     where, text = spoken
     last = statements[-1] if statements and isinstance(statements[-1], Statement) else None
     if last is not None and last.last.start >= where.start:

@@ -237,8 +237,9 @@ def _glued(sentences: Iterable[Sentence], content: str, language: str) -> Iterat
 def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
     content = heard.content
     unquoted, quotes = without_quotes(prose_of(content))
-    made_up = next((start for start in make_believe_places(unquoted) if not _is_ordered(start, heard.orders)), None)
-    unquoted = unquoted[:made_up]
+    for start, stop in make_believe_places(unquoted):
+        if not _is_ordered(start, heard.orders):
+            unquoted = f"{unquoted[:start]}{' ' * (stop - start)}{unquoted[stop:]}"
     personal = (span for span in reported_places(unquoted) if _PERSONAL.search(unquoted, *span))
     reported = [to_quote_end(span, quotes, content) for span in personal]
     drafted = list(drafted_places(unquoted))
