@@ -343,7 +343,9 @@ def _mood(
     if any(tokens[c].dep == "mark" and tokens[c].lower in ("if", "unless", "whether") for c in children):
         return Mood.SUPPOSING
     # A verb that has a subject before it asks nothing: "the party is this coming Saturday".
-    is_behind_one = finite is not None and any(tokens[c].dep in SUBJECTS and c < finite for c in parsed.children(finite))
+    is_behind_one = finite is not None and any(
+        tokens[c].dep in SUBJECTS and c < finite for c in parsed.children(finite)
+    )
     if own is not None and finite is not None and finite < own and tokens[own].dep != "expl" and not is_behind_one:
         # "Here's my dog" tells; "Is here your dog?" would not begin so.
         return Mood.TELLING if finite and tokens[finite - 1].lower in ("here", "there") else Mood.ASKING

@@ -33,7 +33,9 @@ def deictic(mention: DateMention) -> Span:
         name = "evening" if word == "tonight" else word.rsplit(" ", 1)[1]
         return Span(day, f"the {name} of {written_day(day)}", "on", "day")
     if "before last" in word:
-        return Span(today - timedelta(days=2), f"the {word.split()[0]} of {written_day(today - timedelta(days=2))}", "on", "day")
+        return Span(
+            today - timedelta(days=2), f"the {word.split()[0]} of {written_day(today - timedelta(days=2))}", "on", "day"
+        )
     offset = {"today": 0, "yesterday": -1, "tomorrow": 1}.get(word, -2 if "yesterday" in word else 2)
     day = today + timedelta(days=offset)
     return Span(day, f"the {part} of {written_day(day)}", "on", "day") if part else of_day(day)

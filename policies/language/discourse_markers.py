@@ -76,9 +76,7 @@ def _only_opens(tokens: tuple[Token, ...], begin: int, end: int) -> bool:
         return False
     if word.lower == "also" and after is not None and after.lower == "have":
         return False
-    return word.lower in INTERJECTIONS or (
-        word.lower in LEADING and not word.tag.startswith(("VB", "NN", "IN", "DT"))
-    )
+    return word.lower in INTERJECTIONS or (word.lower in LEADING and not word.tag.startswith(("VB", "NN", "IN", "DT")))
 
 
 def _opening(tokens: tuple[Token, ...], begin: int, end: int) -> int:

@@ -31,7 +31,8 @@ _KNOWN_TO_BE_SO: Final = "|".join(
 )
 """Behind what something is said that is so: "celebrating that"."""
 _PIECE: Final = re.compile(
-    rf", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)|\s(?=so (?:{_ASKED}|maybe\b|perhaps\b))|"
+    rf", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)|"
+    rf"\s(?=so (?:{_ASKED}|(?:maybe|perhaps)\b))|"
     rf"(?:{_KNOWN_TO_BE_SO})\sthat (?=(?:I|i|we|my|our)\b)"
 )
 """Between the pieces of a request: "book a table, i am vegan", "a card to celebrate that we moved"."""

@@ -80,7 +80,8 @@ _IS_PLACED: Final = re.compile(r"(?:\b(?P<of>[\w'’-]{1,24}) )?\b[Ii]n \Z")
 """Before a place: "I paint in "."""
 _IN_SOMEBODY: Final = word_set(
     """believe believes believed faith interest interested trust trusts trusted confide confides confided confidence
-    disappointed love found find seen diagnosed detected discovered observed confirmed suspected spread caused triggered"""
+    disappointed love found find seen diagnosed detected discovered observed confirmed suspected spread
+    caused triggered"""
 )
 """Words before "in" with which it may be somebody: "I believe in "."""
 _FORMAL: Final = re.compile(r"(?:Mr|Mrs|Ms|Dr|Miss|Prof)\b\.? ")

@@ -34,8 +34,13 @@ _MAY_BE_MEANT: Final = 0.1
 """How likely a message must be read to be a wish to forget for a doubtful order in it to be one."""
 _MISTAKABLE: Final = frozenset({"remember", "remind", "pin", "call_me", "style", "resume"})
 """Orders that are taken for none where they read so. The others keep something from being told or kept."""
-_MAY_BE_AN_ORDER: Final = 0.02
-"""How likely an utterance must be read to order anything for such an order in it to be one."""
+_MAY_BE_AN_ORDER, _IS_AN_ORDER = 0.02, 0.8
+"""How likely an utterance must be read to order anything for such an order in it to be one, and for it to be one to
+keep something that has no form of those, where the head hears one. Of 18 such that no form has 13 are, of 443 that are
+no order none."""
+_KEEPS: Final = frozenset({"remember", "pin"})
+_MAY_KEEP: Final = 0.5
+"""How likely the head must hear such an order for it to be read whether it is one."""
 
 
 class Reader(Protocol):
@@ -77,6 +82,7 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
     for heard in messages:
         _drop(heard, {order for one in heard.utterances for order in _meant_by_nobody(one, heard)})
         _drop(heard, {order for one in heard.utterances if _reads_like_no_order(one) for order in _mistakable(one)})
+        heard.utterances = [_with_order_as_read(one) for one in heard.utterances]
         _doubt_others_orders(heard)
         heard.utterances = [one for one in heard.utterances if one.orders or _others(one, heard) < IS_ANOTHERS]
 
@@ -120,7 +126,11 @@ def _unread(heard: Heard) -> list[_Unread]:
         if leaves_worth_open(judged(one))
     }
     own = own_utterances(heard)
-    open_ones.update((one.text, one) for one in own if _mistakable(one) or any(map(_is_doubtful_wish, one.orders)))
+    open_ones.update(
+        (one.text, one)
+        for one in own
+        if _mistakable(one) or any(map(_is_doubtful_wish, one.orders)) or _kept_by_head(one)
+    )
     unread = [
         _Unread(heard, read_as(words, _said_before(one, heard)), words)
         for words, one in islice(open_ones.items(), _MOST_READ)
@@ -168,6 +178,27 @@ def _mistakable(utterance: Utterance) -> list[Order]:
 def _reads_like_no_order(utterance: Utterance) -> bool:
     reading = utterance.readings.get(utterance.text)
     return reading is not None and reading.orders < _MAY_BE_AN_ORDER
+
+
+def _kept_by_head(utterance: Utterance) -> str | None:
+    """Return which order to keep something the head hears in an utterance without an order, None if it hears none."""
+    if utterance.orders or utterance.of_others or utterance.text.rstrip().endswith(("?", ":")):
+        return None
+    intents = judged(utterance).intents
+    likeliest = max((intent for intent in intents if intent != "none"), key=intents.__getitem__)
+    return likeliest if likeliest in _KEEPS and intents[likeliest] >= _MAY_KEEP else None
+
+
+def _with_order_as_read(utterance: Utterance) -> Utterance:
+    """Return an utterance with the order to keep something that it gives in its own words: "Bank this: I surf"."""
+    reading, intent = utterance.readings.get(utterance.text), None
+    if utterance.parsed is not None and reading is not None and reading.orders >= _IS_AN_ORDER:
+        intent = _kept_by_head(utterance)
+    if intent is None:
+        return utterance
+    lead, _, behind = utterance.text.partition(": ")
+    order = Order(intent, (behind or lead).strip(), False, "thing", False, utterance.start, utterance.end)
+    return replace(utterance, orders=(order,))
 
 
 def _drop(heard: Heard, dropped: Set[Order]) -> None:

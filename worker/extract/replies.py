@@ -13,6 +13,7 @@ from policies.language.coreference import depends_on_context
 from policies.language.parse import Parsed
 from policies.language.questions import asks_about_user
 from policies.language.sentences import words
+from policies.language.wording import read
 from worker.extract.statement import Statement
 from worker.extract.utterances import Asked, Heard, Utterance
 from worker.extract.worth import is_worth_keeping, tells_something
@@ -88,6 +89,11 @@ def _stands_alone(utterance: Utterance) -> bool:
 
 
 def _says_itself(part: Parsed) -> bool:
+    """Return whether a sentence says what it is about: not "Seven, and one is round", which begins with a number that
+    only its question tells of what."""
+    first, *others = part.tokens
+    if others and others[0].text == "," and read(first.text).quantities:
+        return False
     return any(clause.owns_subject for clause in main_clauses(part)[:1]) and not depends_on_context(part)
 
 

@@ -74,6 +74,16 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("heyyy so I moved to Ghent", "Maya moved to Ghent."),
         ("welp I quit the choir", "Maya quit the choir."),
         ("Sorry for the typos, my sister is in hospital", "Maya's sister is in hospital."),
+        ("No telly in this house, it's the radio for us", "No telly in this house, it's the radio for Maya."),
+        ("Right eye's the bad one", 'Maya: "Right eye\'s the bad one."'),
+        (
+            "Nan's ninetieth is this coming Saturday and I bake for sixty people, send help",
+            "Maya's nan's ninetieth is this coming Saturday [28 November 2026] and they bake for sixty people, send help.",
+        ),
+        (
+            "We lost the roof in the storm the night before last",
+            "Maya lost the roof in the storm the night before last [the night of 19 November 2026].",
+        ),
         ("I'm hungry", ""),
         ("I love this song", ""),
     ],
@@ -120,6 +130,23 @@ def test_what_one_will_do_on_a_day_is_no_order_to_the_assistant(extractor: Extra
         'Maya: "Start driving for UPS on 4 December [4 December 2026]."'
     ]
     assert _summaries(extractor, "Start the plan on Monday") == []
+
+
+def test_what_is_asked_of_a_supposition_is_not_told_and_what_follows_is(extractor: Extractor) -> None:
+    said = "Suppose I won ten million, what would be the tax? My wife plays the lottery every week."
+    assert _summaries(extractor, said) == ["Maya's wife plays the lottery every week."]
+    assert not _summaries(extractor, "Imagine you are a pirate, what would you say? I have a parrot and one leg.")
+
+
+def test_what_stands_before_a_question_that_begins_with_so_is_told(extractor: Extractor) -> None:
+    assert _summaries(extractor, "I play handball on Thursdays so maybe study Tuesdays?") == [
+        "Maya plays handball on Thursdays."
+    ]
+
+
+def test_a_number_answers_though_more_is_said_of_it(extractor: Extractor) -> None:
+    [told] = _summaries(extractor, "Seven, and one is round", "How many windows do you have?")
+    assert "window" in told and "seven" in told.lower()
 
 
 def test_a_number_or_a_day_answers_whatever_was_asked(extractor: Extractor) -> None:

@@ -244,6 +244,15 @@ def test_whose_order_it_is_is_read_by_what_announces_it(
     assert (reading.others >= MAY_BE_ANOTHERS) is is_others
 
 
+def test_an_order_to_keep_something_in_words_of_its_own_is_one_as_it_is_read(reader: UtteranceReader) -> None:
+    said = "Hold on to this for the whole school year: Eetu has gym on Mondays and Elsa on Thursdays."
+    [kept] = _items(said, reader)
+    assert isinstance(kept, Candidate)
+    assert kept.explicit
+    assert "Eetu" in kept.summary and "Hold on" not in kept.summary
+    assert not _items("Translate this: Eetu has gym on Mondays.", reader)
+
+
 def test_a_sentence_is_read_after_the_one_before_it() -> None:
     reader = _Scripted(Reading(1.0, 0.0, 1.0, 0.0, 0.0))
     _items("My sister got a flat. She is a nurse there.", reader)

@@ -78,6 +78,7 @@ def test_where_it_is_not_plain_what_is_corrected_nothing_is(told: str, said: str
         "Oh no, that van!",
         "No problem!",
         "no kidding",
+        "books another 412, not paid yet",
     ],
 )
 def test_what_says_something_by_itself_is_no_correction(said: str) -> None:

@@ -184,6 +184,11 @@ def test_a_name_goes_in_any_letters_with_its_particles_and_nicknames_wherever_it
     assert without_names(summary, names_in(summary)) == left
 
 
+def test_what_something_is_in_is_a_place_whatever_a_parse_took_it_for() -> None:
+    assert told_in("He paints in Lyon and Karin has cancer.", ("Maya",), ["Lyon", "Karin"]) == ("Karin",)
+    assert told_in("The tumour was found in Karin.", ("Maya",), ["Karin"]) == ("Karin",)
+
+
 @pytest.mark.parametrize(
     "summary",
     [

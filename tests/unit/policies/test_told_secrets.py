@@ -68,6 +68,26 @@ def test_a_secret_told_in_free_words_takes_its_sentence_with_it_and_no_other() -
     assert screening.reasons == ("told_secret",)
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("the code for our gate is 4471 and the bins go out on Tuesday", "[secret] and the bins go out on Tuesday"),
+        ("The alarm code is 7730, I drive for the Villar family.", "[secret], I drive for the Villar family."),
+        (
+            "Maya's alarm code is 7730, Maya drives for the Villar family.",
+            "[secret], Maya drives for the Villar family.",
+        ),
+    ],
+)
+def test_a_clause_in_which_nothing_could_be_a_secret_stays_beside_one(said: str, kept: str) -> None:
+    assert screen(said, POLICY, name="Maya").text == kept
+
+
+def test_a_clause_beside_a_secret_goes_where_it_may_hold_more_of_it() -> None:
+    assert screen("My PIN is 4821 and my other one starts with 77.", POLICY).text == ""
+    assert "maiden" not in screen("My mother's maiden name is Kovač and she hates lilies.", POLICY).text
+
+
 def test_what_a_rule_knows_by_name_is_called_by_it() -> None:
     screening = screen("New mobile is 086 555 7712, the old one is lost.", POLICY)
     assert screening.reasons == ("phone",)
