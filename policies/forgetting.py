@@ -15,9 +15,9 @@ from policies.language.life_topics import LIFE_TOPICS
 from policies.language.own_topics import meant_by_words
 from policies.language.wording import Wording, content, contents, read
 from policies.likely_meant import likely_meant
-from policies.pieces import is_fragment, names_nobody, told_together
+from policies.pieces import names_nobody, tells_alone, told_together
 from policies.privacy.sensitive import is_of, kind_called
-from policies.wish_words import SPOKEN_WORD, idle_in, life_topics_meant, names_nothing
+from policies.wish_words import SPOKEN_WORD, idle_in, life_topics_meant, names_nothing, names_what_stays
 from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
 
 _WHOSE: Final = re.compile(r"^(?:the user|my|our|i|i'm|i've)(?:['’]s)?\s+", re.IGNORECASE)
@@ -47,8 +47,6 @@ _READ_PERHAPS: Final = 0.2
 read is hidden, and never erased by that alone (docs/reference/cross-encoder.md)."""
 _READ_AS_NOT: Final = 0.02
 """The same, below which its attribute alone does not make it meant: of a home, "don't keep the door code"."""
-_FEWEST_LEFT: Final = 2
-"""Content words and numbers that a fragment has which is left of a memory: fewer tell nothing."""
 Shares = Mapping[str, float]
 
 
@@ -283,7 +281,8 @@ class _Wanted:
     def may_stay(self, piece: Known, name: str) -> bool:
         """Return whether a piece that is not meant tells something, and nothing of what is."""
         wording, summary = read(piece.memory.summary, name), piece.memory.summary
-        if is_fragment(summary) and len(wording.words) + len(wording.quantities) < _FEWEST_LEFT:
+        some_stays = names_what_stays(self.request.said or "")
+        if not tells_alone(summary, len(wording.words | wording.quantities), some_stays=some_stays):
             return False
         return piece.read is not None or not self.shares_a_word(piece, name)
 
@@ -373,8 +372,7 @@ def _turn_of(memory: Memory | Candidate) -> str:
 def _nearest(
     places: Sequence[int], items: Sequence[Known], policy: Policy, share: float = _NEAR_SHARE
 ) -> tuple[int, ...]:
-    """Return the nearest of what may be meant, with what is as near, if it is near at all: from `share` of the check
-    threshold on."""
+    """Return the nearest of what may be meant, if near at all: from `share` of the check threshold on."""
     near = {
         index: similarity
         for index in places

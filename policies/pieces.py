@@ -31,6 +31,13 @@ _OTHERS: Final = re.compile(r"they\b", re.IGNORECASE)
 """Others whom somebody named before: in a quotation "they" are not the speaker."""
 _OF_WHOM: Final = re.compile(r"\b(?:they|their|theirs|them|themself|themselves)\b", re.IGNORECASE)
 """Words by which a summary speaks of the user, who says none of them of themself: "them"."""
+_SUBJECT: Final = re.compile(
+    r"(?:and |but |also )?(?:i|my|we|our|you|your|he|she|his|her|they|their|it|its|the|there|this|that)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a clause that has a subject: "my rent's 1350"."""
+_FEWEST_LEFT, _FEWEST_BARE = 2, 3
+"""Content words and numbers of a fragment that is left of a memory, with a subject of its own and without one."""
 _JOINED: Final = re.compile(r"(?:(?:and|but|so|or|then)\s+)+", re.IGNORECASE)
 """Words that join a piece to the one before it: "and so "."""
 _NUMBER: Final = re.compile(r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|several|both)\b")
@@ -86,9 +93,18 @@ def _fragments(text: str, joints: re.Pattern[str]) -> list[str]:
     return [text[start:end] for start, end in fragments]
 
 
-def is_fragment(piece: str) -> bool:
+def _is_fragment(piece: str) -> bool:
     """Return whether a piece is no clause that could stand alone, or the speaker's own words."""
     return piece[:1].islower() or _QUOTATION.fullmatch(piece) is not None
+
+
+def tells_alone(piece: str, size: int, *, some_stays: bool) -> bool:
+    """Return whether a piece that is left of a memory tells something, by how many words and numbers it has (`size`).
+    One without a subject of its own may be more of what is forgotten, "second engineer", unless the wish says that some
+    of it is to stay (`some_stays`)."""
+    quotation = _QUOTATION.fullmatch(piece)
+    has_subject = _SUBJECT.match(quotation["words"] if quotation else piece) is not None
+    return not _is_fragment(piece) or size >= (_FEWEST_LEFT if some_stays or has_subject else _FEWEST_BARE)
 
 
 def names_nobody(piece: str, name: str) -> bool:

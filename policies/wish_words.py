@@ -41,8 +41,8 @@ SPOKEN_WORD: Final = re.compile(r"[^\W_][^\s,;:!?]*[^\W_]|[^\W_]")
 """A word with what is inside it: "e-mail", "8pm"."""
 
 _STAYS: Final = re.compile(
-    r"\b(?:keep|stays?|remains?|fine|ok|okay|useful|leave|only|just|rest|retain|may|can have|except|apart from|"
-    r"but not|not the)\b",
+    r"\b(?:keep|stays?|remains?|fine|(?:is|are|was|were|that) (?:ok|okay)|useful|leave|only|just|rest|retain|may|"
+    r"can have|except|apart from|but not|not the)\b|['’]s (?:ok|okay)\b",
     re.IGNORECASE,
 )
 """Words of a wish that names what is to stay: "the wedding you can keep", "just the price"."""

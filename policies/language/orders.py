@@ -25,6 +25,7 @@ from policies.language.reported_speech import (
     speaks_again,
 )
 from policies.language.sentences import Sentence, prose_of, split_sentences
+from policies.language.told_before import points_back, told_before
 
 MAX_CHARS: Final = 16_000
 DESTRUCTIVE: Final = frozenset({"forget", "stop", "resume"})
@@ -41,8 +42,6 @@ _SURER_ALONE: Final = 0.85
 """More for what tasks and plain statements look like."""
 _TELLS: Final = 0.5
 """How likely a sentence is worth a memory from which it tells something."""
-_CLAIMS: Final = 0.2
-"""The same of one that claims something: "my salary is 52k, don't store that", not "I take that back"."""
 _ALONE: Final = {"remember": _SURER_ALONE, "style": _SURER_ALONE}
 _SURELY: Final = 0.9
 """From there on an order is believed though it reads as if it told something of the user, or as if it may be a task."""
@@ -71,8 +70,6 @@ _TAG_QUESTION: Final = re.compile(
     re.IGNORECASE,
 )
 """Tags that make no question of an order: ", capisce?", "forget my job, would you?"."""
-_SAID_BEFORE: Final = re.compile(r"\b(?:that|it|them|those)\b", re.IGNORECASE)
-"""Pronouns for something said before, and not for what follows: "don't save that"."""
 _PRONOUN: Final = re.compile(r"\b(?:it|this|that|them|those|these)\b", re.IGNORECASE)
 """A pronoun that may be all that is named: "wipe it"."""
 _NAMED: Final = re.compile(
@@ -140,25 +137,28 @@ def orders_of(text: str, before: str = "", language: str | None = None) -> tuple
             # "Make a note: the licence runs out" looks like a task to the head, and opens with its order.
             opens = order.sure and order.start == 0 and order.intent not in DESTRUCTIVE
             doubt = order.doubtful or (foreign and not opens) or order.start > unsure_from or unsure
-            orders.append(replace(order, doubtful=doubt))
+            orders.append(_or_of_what_was_told(replace(order, doubtful=doubt), text))
         drafting = drafting or _leaves_open(sentence, given, reported)
-    if len(orders) == 1 and _is_of_what_was_said(orders[0], text, before, language):
-        return (replace(orders[0], intent="forget"),)
+    if (
+        len(orders) == 1
+        and _keeps_back(only := orders[0])
+        and points_back(text, only.start, only.end, before, language)
+    ):
+        return (replace(only, intent="forget"),)
     return tuple(orders)
 
 
-def _is_of_what_was_said(order: Order, text: str, before: str, language: str) -> bool:
-    """Return whether an order not to keep something can only mean what was said before, for its message tells nothing:
-    "Hm, don't save that"."""
-    if order.intent != "stop" or not order.reaches_back or order.of_conversation:
-        return False
-    if not _SAID_BEFORE.search(text[order.start : order.end]):
-        return False
-    rest = f"{text[: order.start]} {text[order.end :]}".strip(" .,!?;:")
-    if not rest:
-        return True
-    told = judge(rest, None, before, language)
-    return told.worth < (_TELLS if told.whose == "none" else _CLAIMS)
+def _or_of_what_was_told(order: Order, text: str) -> Order:
+    """Return an order, or the one to forget what was told before that an order not to keep it can only mean."""
+    told = told_before(text, order.start, order.end) if _keeps_back(order) else None
+    if told is None:
+        return order
+    what, start, end = told
+    return Order("forget", what, False, "thing", True, start, end)
+
+
+def _keeps_back(order: Order) -> bool:
+    return order.intent == "stop" and order.reaches_back and not order.of_conversation
 
 
 def _is_foreign(judgement: Judgement) -> bool:

@@ -57,7 +57,7 @@ _COUNTED: Final = (
     r"kilos?|lbs?|tonn?e?s|lit(?:er|re)s|gallons?|acres|hectares|followers|subscribers|rupees|naira|pesos|yen|won|"
     r"calories|kcal|units|pieces|boxes|bags|copies|hours|a month|a year|a week)\b"
 )
-"""What a number counts that is no postcode: " miles"."""
+"""The unit of a number that is no postcode: " miles"."""
 _HOUSE: Final = r"(?:House|Court|Towers?|Mansions?|Buildings?|Lodge|Heights|Residences?|Apartments?)"
 """Nouns of a house with a name of its own."""
 _PREP: Final = (

@@ -189,3 +189,24 @@ def test_the_rest_of_what_was_hidden_stays_told_and_goes_once_the_whole_is_told_
     reject(waiting(worker, anna).id, worker.context, by="anna", now=NOW)
     whole = only(worker.known(subject(anna))).summary
     assert ("Turku" in whole, "bankrupt" in whole) == (True, True)
+
+
+def test_a_wish_that_is_said_twice_in_a_message_is_one(worker: Worker, anna: str) -> None:
+    worker.hear(
+        anna, "I tile bathrooms. On Monday I start for Mrs Bene in Brno, she pays half in cash without invoice."
+    )
+    worker.hear(anna, "you didn't read that about cash and invoice. delete", first=1)
+    assert any("tiles bathrooms" in memory.summary for memory in worker.known(subject(anna)))
+    assert not any("cash" in memory.summary for memory in worker.known(subject(anna)))
+
+
+def test_a_wish_is_no_news_of_what_it_names(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "My savings are in Luminor, about 31 thousand euros. I keep bees.")
+    worker.hear(anna, "My daughter scolded me. Remove my savings from wherever you put them!", first=1)
+    assert not any("savings" in memory.summary for memory in worker.known(subject(anna)))
+
+
+def test_a_fragment_goes_with_the_clause_that_is_forgotten(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "I'm behind with the tax office, two quarters, it keeps me awake. I paint facades in Lyon.")
+    worker.hear(anna, "Take the tax office thing out of your notes.", first=1)
+    assert [memory.summary for memory in worker.known(subject(anna))] == [f"{anna.title()} paints facades in Lyon."]

@@ -23,9 +23,14 @@ def said_as_news(messages: Sequence[Heard]) -> dict[str, str]:
     for heard in messages:
         if _may_tell_news(heard):
             before = said.get(heard.turn.turn_id, "")
-            own = " ".join(utterance.text for utterance in own_utterances(heard))
+            own = " ".join(one.text for one in own_utterances(heard) if not _is_a_wish(one))
             said[heard.turn.turn_id] = f"{before} {own}".strip()[:MAX_SUMMARY_CHARS]
     return said
+
+
+def _is_a_wish(utterance: Utterance) -> bool:
+    """Return whether an utterance asks to forget something, which is over by no news."""
+    return any(order.intent == "forget" for order in utterance.orders)
 
 
 def _may_tell_news(heard: Heard) -> bool:

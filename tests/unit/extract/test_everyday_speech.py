@@ -78,7 +78,8 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("Right eye's the bad one", 'Maya: "Right eye\'s the bad one."'),
         (
             "Nan's ninetieth is this coming Saturday and I bake for sixty people, send help",
-            "Maya's nan's ninetieth is this coming Saturday [28 November 2026] and they bake for sixty people, send help.",
+            "Maya's nan's ninetieth is this coming Saturday [28 November 2026] and they bake for sixty people, "
+            "send help.",
         ),
         (
             "We lost the roof in the storm the night before last",

@@ -136,6 +136,10 @@ def test_what_follows_a_task_on_lines_of_its_own_takes_nothing_away(before: str,
         ("forget my work number, keep the private one", "forget", "my work number", False, "thing"),
         ("I'd sleep better if you no longer had it in your memory", "forget", "", True, "thing"),
         ("My old flat, I'd feel better if you no longer had it", "forget", "My old flat", False, "thing"),
+        ("Wipe out the surprise, please", "forget", "the surprise", False, "thing"),
+        ("About the tablets, do not save that please.", "forget", "the tablets", False, "thing"),
+        ("Don't keep that complaint about my aunt.", "forget", "complaint about my aunt", False, "thing"),
+        ("Don't save that mum is ill", "stop", "", True, "thing"),
     ],
 )
 def test_an_order_says_what_it_is_about(
