@@ -9,6 +9,7 @@
     python -m benchmarks.fit_cross_encoder --further ug,uh,va,vb,vc --drawn 9000          # and months of talk
     python -m benchmarks.fit_cross_encoder --further ui,va,vb,vc,ve --drawn 9000          # without what came about
     python -m benchmarks.fit_cross_encoder --further uk,um,un,uo,ux --drawn 6000 --share .33  # short acquaintance
+    python -m benchmarks.fit_cross_encoder --further uk,um,un,uo,up,uq,ux --drawn 5000 --share .5  # and more of it
 
 Eight authors (bg, dc, tc, ud, uj, ul, ur, vd) are held out: the weights that are written are those which are judged on
 what they wrote. It learns from `benchmarks/data/known` (what somebody told before, what they say now, and what of it
