@@ -20,7 +20,7 @@ from policies.language.attributes import attribute_shares
 from policies.language.heads import EMBEDDER
 from policies.language.life_topic_head import life_topic_chances
 from policies.language.wording import READ_AS, called
-from policies.pieces import pieces_of
+from policies.pieces import left_standing, pieces_of
 from policies.wish_words import life_topics_meant, names_nothing, names_what_stays
 from schema import MAX_SUMMARY_CHARS, AuditAction, Candidate, EventName, ForgetRequest, Memory, Review, Status
 from stores.index.base import Vector
@@ -65,10 +65,10 @@ def forget(
     later = [] if request.only_as_read else [memories[i].id for i in _places(all_meant) if i not in _places(meant)]
     for id_ in later:
         draft.audit_refusal(AuditAction.REFUSED, request.turn_id, _SAID_LATER, memory_id=id_)
-    # What is read as meant goes whole, unless the wish says that some of it is to stay: where it did not, 3 of 82
-    # pieces that were not read as meant were to stay, and 53 to go.
+    # What is read as meant goes with all pieces that may belong to it, unless the wish says that some of it is to stay:
+    # where it did not, 3 of 82 pieces that were not read as meant were to stay, and 53 to go.
     stays = request.said is None or names_what_stays(request.said)
-    beside = _rests([items[index] for index in meant.perhaps], request, draft, context) if stays else []
+    beside = _rests([items[index] for index in meant.perhaps], request, draft, context, surely=not stays)
     hid = _hide([memories[index] for index in meant.perhaps], request, draft, context, conversation_id)
     for rest, rest_vector in beside:
         draft.create(rest, rest_vector, _REST)
@@ -185,15 +185,21 @@ def _without(
 
 
 def _rests(
-    meant: Sequence[Known], request: ForgetRequest, draft: Draft, context: MemoryContext
+    meant: Sequence[Known], request: ForgetRequest, draft: Draft, context: MemoryContext, *, surely: bool = False
 ) -> list[tuple[Memory, Vector]]:
-    """Return what is left of the active memories that say more than what is meant, each as a memory of its own."""
+    """Return what is left of the active memories that say more than what is meant, each as a memory of its own; if
+    `surely`, only what is surely not meant."""
     rests = []
     for item in meant:
         memory = item.memory
         if not isinstance(memory, Memory) or memory.status is not Status.ACTIVE or memory.consolidated_from:
             continue
-        summary = left_of(item, request, context.policy, draft.name or "")
+        name = draft.name or ""
+        if surely:
+            read = {piece.memory.summary: piece.read for piece in item.pieces if piece.read is not None}
+            summary = left_standing(memory.summary, read, name)
+        else:
+            summary = left_of(item, request, context.policy, name)
         if summary is not None:
             rests.append((_alone(memory, summary, draft), context.embedder.embed([summary])[0]))
     return rests

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 _FOLLOWS: Final = re.compile(
@@ -38,6 +38,10 @@ _SUBJECT: Final = re.compile(
 """The beginning of a clause that has a subject: "my rent's 1350"."""
 _FEWEST_LEFT, _FEWEST_BARE = 2, 3
 """Content words and numbers of a fragment that is left of a memory, with a subject of its own and without one."""
+_OWN_CLAUSE: Final = re.compile(r"(?:and |but |also |so )?(?:i|i['’]\w+|my|we|we['’]\w+|our)\b", re.IGNORECASE)
+"""The beginning of a clause that somebody tells of themself: "I'm lactose intolerant"."""
+_READ_AS_MEANT, _READ_AS_NOT = 0.5, 0.05
+"""How likely a piece is read as meant by a wish beside which another one is surely not."""
 _JOINED: Final = re.compile(r"(?:(?:and|but|so|or|then)\s+)+", re.IGNORECASE)
 """Words that join a piece to the one before it: "and so "."""
 _NUMBER: Final = re.compile(r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|several|both)\b")
@@ -168,3 +172,24 @@ def told_together(pieces: Sequence[str], name: str) -> str:
         words = " ".join(piece if piece[-1] in ".!?" else f"{piece}," for piece in quoted).removesuffix(",")
         sentences.append(f'{who}: "{words if words[-1] in ".!?" else f"{words}."}"')
     return " ".join(sentences)
+
+
+def left_standing(summary: str, read: Mapping[str, float], name: str) -> str | None:
+    """Return what of a summary surely stays where it is meant in doubt: its clauses that are read as not meant, by how
+    likely each of its pieces is (`read`), beside one that is read as meant. None where that is nothing, or half a
+    thought."""
+    pieces = pieces_of(summary, name)
+    chances = [read.get(piece, 1.0) for piece in pieces]
+    if max(chances) < _READ_AS_MEANT:
+        return None
+    left: list[str] = []
+    goes = False
+    for piece, chance in zip(pieces, chances, strict=True):
+        quotation = _QUOTATION.fullmatch(piece)
+        words = quotation["words"] if quotation else piece
+        begins = _OWN_CLAUSE.match(words) is not None or (bool(name) and words.startswith(f"{name} "))
+        # What goes on behind a clause goes where that does.
+        goes = (goes if not begins else False) or chance >= _READ_AS_NOT or (not begins and not left)
+        if not goes:
+            left.append(piece)
+    return told_together(left, name) or None

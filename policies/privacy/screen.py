@@ -43,7 +43,7 @@ _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
 """The end of a sentence or a line: "Done. Next"."""
 _CLAUSE_BEGINS: Final = (
     r"(?:[,;]\s|[,;]?\s(?:and|but|so)\s)(?=(?:i|we{name})\b)|"
-    r"\s(?:and|but|so)\s(?=(?:my|our|the)\b)"
+    r"\s(?:and|but|so)\s(?=(?:my|our|their|the)\b)"
 )
 """Between the clauses of a sentence: "my PIN is 4821, I live in Rome"."""
 _LONGEST_PARTED: Final = 400

@@ -20,3 +20,9 @@ def test_a_wish_that_is_said_again_of_it_all_takes_no_more_than_it_names(worker:
     worker.hear(anna, "My son Theo is four.", "I design shoes.")
     worker.hear(anna, "Nothing about my children should be in there. Please remove it all.", first=2)
     assert "shoes" in only(worker.known(subject(anna))).summary
+
+
+def test_all_about_somebody_at_work_is_not_all_about_work(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "My boss Mr Agyeman drinks at work. I run payroll at the port.")
+    worker.hear(anna, "I was angry yesterday. Anything about my boss should be gone, please.", first=1)
+    assert [memory.summary for memory in worker.known(subject(anna))] == [f"{anna.title()} runs payroll at the port."]

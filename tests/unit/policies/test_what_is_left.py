@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.pieces import left_after
+from policies.pieces import left_after, left_standing
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,31 @@ def test_what_follows_from_what_is_over_goes_with_it(
     pieces: tuple[str, ...], gone: tuple[bool, ...], left: str | None
 ) -> None:
     assert left_after(pieces, gone, "Tom") == left
+
+
+@pytest.mark.parametrize(
+    ("summary", "read", "left"),
+    [
+        (
+            "Tom collects teapots, and they have nine thousand pounds in a tin.",
+            {"Tom collects teapots": 0.0, "they have nine thousand pounds in a tin.": 0.9},
+            "Tom collects teapots.",
+        ),
+        (
+            'Tom: "Planning to quit in the autumn. I am lactose intolerant, so oat milk in everything."',
+            {
+                'Tom: "Planning to quit in the autumn."': 0.9,
+                'Tom: "I am lactose intolerant"': 0.0,
+                'Tom: "so oat milk in everything."': 0.0,
+            },
+            'Tom: "I am lactose intolerant, so oat milk in everything."',
+        ),
+        ("Tom sees a doctor, two times a week.", {"Tom sees a doctor": 0.9, "two times a week.": 0.0}, None),
+        ("Tom plays golf, and they sing.", {"Tom plays golf": 0.9, "they sing.": 0.3}, None),
+        ("Tom plays golf, and they sing.", {"Tom plays golf": 0.2, "they sing.": 0.0}, None),
+    ],
+)
+def test_of_what_is_hidden_in_doubt_a_clause_that_is_surely_not_meant_stays(
+    summary: str, read: dict[str, float], left: str | None
+) -> None:
+    assert left_standing(summary, read, "Tom") == left
