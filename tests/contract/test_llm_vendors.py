@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 
@@ -139,12 +140,14 @@ def test_an_inference_profile_is_asked_by_its_whole_name(server: Loopback) -> No
     assert VENDORS["bedrock"].asked(server.requests[0]).model == arn
 
 
-def test_missing_credentials_are_refused_and_said(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_credentials_are_refused_and_said(
+    server: Loopback, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
-    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     session.cache_clear()
     with pytest.raises(LLMRefused, match=r"NoCredentialsError.*credentials"):
         VENDORS["bedrock"].open(server).reply("where?", SCHEMA)

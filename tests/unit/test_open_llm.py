@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from pathlib import Path
 
 import pytest
 from fakeredis import FakeRedis
@@ -40,10 +41,10 @@ def test_openai_without_a_model_names_the_variable() -> None:
         opened(Settings(llm="openai"))
 
 
-def test_bedrock_without_a_region_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bedrock_without_a_region_names_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     with pytest.raises(SettingsError, match="AFTERTURN_AWS_REGION"):
         opened(Settings(llm="bedrock"))
 
