@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from threading import Lock
 from typing import Final
 from uuid import UUID
@@ -15,6 +14,7 @@ import numpy as np
 from memory.spending import spending
 from policies.dedup import Neighbour
 from policies.language.attributes import ATTRIBUTES, Prototypes, attribute_shares
+from schema.packaged_arrays import packaged_arrays
 from stores.embedding.base import Embedder
 from stores.index.base import Vector
 
@@ -42,8 +42,8 @@ def prototypes_of(embedder: Embedder) -> Prototypes:
 def shipped_prototypes(embedder: str) -> Prototypes | None:
     """Return the prototypes of the embedder of this name that come with the package; None if none do."""
     entry = entry_of(embedder)
-    with (files(__package__) / _FILE).open("rb") as file, np.load(file, allow_pickle=False) as saved:
-        return Prototypes(saved[entry]) if entry in saved else None
+    saved = packaged_arrays("memory", _FILE)
+    return Prototypes(saved[entry]) if entry in saved else None
 
 
 def entry_of(embedder: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from math import exp
 from typing import Final, TypeAlias
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from policies.language.features import BLOCKS, BUCKETS, FLAG_WEIGHT, Features, features_of
 from policies.language.flags import FLAGS
 from policies.language.parse import Parsed
+from schema.packaged_arrays import packaged_arrays
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -80,15 +80,15 @@ class Weights:
 @lru_cache(maxsize=1)
 def weights() -> Weights:
     """Return the packaged weights, read once a process."""
-    with (files("policies.language") / "data" / _FILE).open("rb") as file, np.load(file, allow_pickle=False) as saved:
-        labels = {head: tuple(str(label) for label in saved[f"labels_{head}"]) for head in HEADS}
-        columns, start = {}, 0
-        for head in HEADS:
-            columns[head] = slice(start, start + len(labels[head]))
-            start += len(labels[head])
-        sizes = np.array([len(labels[head]) for head in HEADS])
-        rows = saved["rows"].astype(np.float32)
-        return Weights(rows, saved["scale"], saved["bias"], labels, columns, np.cumsum(sizes) - sizes, sizes)
+    saved = packaged_arrays("policies.language", f"data/{_FILE}")
+    labels = {head: tuple(str(label) for label in saved[f"labels_{head}"]) for head in HEADS}
+    columns, start = {}, 0
+    for head in HEADS:
+        columns[head] = slice(start, start + len(labels[head]))
+        start += len(labels[head])
+    sizes = np.array([len(labels[head]) for head in HEADS])
+    rows = saved["rows"].astype(np.float32)
+    return Weights(rows, saved["scale"], saved["bias"], labels, columns, np.cumsum(sizes) - sizes, sizes)
 
 
 @lru_cache(maxsize=512)

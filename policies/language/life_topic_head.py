@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final
 from zlib import crc32
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.language.wording import read
+from schema.packaged_arrays import packaged_arrays
 
 Floats = NDArray[np.float32]
 LIFE_TOPIC_BUCKETS: Final = 1 << 11
@@ -38,13 +38,13 @@ class _Weights:
 
 @lru_cache(maxsize=1)
 def _weights() -> _Weights:
-    with (files("policies.language") / "data" / _FILE).open("rb") as file, np.load(file, allow_pickle=False) as saved:
-        return _Weights(
-            labels=tuple(str(label) for label in saved["labels"]),
-            words=saved["words"].astype(np.float32) * saved["words_scale"],
-            vector=saved["vector"].astype(np.float32) * saved["vector_scale"],
-            bias=saved["bias"],
-        )
+    saved = packaged_arrays("policies.language", f"data/{_FILE}")
+    return _Weights(
+        labels=tuple(str(label) for label in saved["labels"]),
+        words=saved["words"].astype(np.float32) * saved["words_scale"],
+        vector=saved["vector"].astype(np.float32) * saved["vector_scale"],
+        bias=saved["bias"],
+    )
 
 
 def places_of(text: str, name: str = "") -> tuple[frozenset[int], float]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from math import exp
 from typing import Final
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from policies.language.features import features_of
 from policies.language.heads import weighed
+from schema.packaged_arrays import packaged_arrays
 
 CONCEPT_WEIGHT: Final = 0.5
 """How much a concept weighs beside the words: as much as a flag."""
@@ -41,10 +41,10 @@ class Weights:
 def weights(*, of_vectors: bool) -> Weights:
     """Return the packaged weights, read once a process."""
     kind = "vector_" if of_vectors else "words_"
-    with (files("policies.privacy") / _FILE).open("rb") as file, np.load(file, allow_pickle=False) as saved:
-        concepts = dict(zip(saved["names"].tolist(), saved[f"{kind}concepts"].tolist(), strict=True))
-        places = saved[f"{kind}places"].astype(np.float32) * saved[f"{kind}scale"]
-        return Weights(places, concepts, saved[f"{kind}vector"], float(saved[f"{kind}bias"]))
+    saved = packaged_arrays("policies.privacy", _FILE)
+    concepts = dict(zip(saved["names"].tolist(), saved[f"{kind}concepts"].tolist(), strict=True))
+    places = saved[f"{kind}places"].astype(np.float32) * saved[f"{kind}scale"]
+    return Weights(places, concepts, saved[f"{kind}vector"], float(saved[f"{kind}bias"]))
 
 
 def chance(text: str, concepts: Iterable[str], vector: NDArray[np.float32] | None = None) -> float:

