@@ -29,9 +29,20 @@ def find_messages(redis: Redis, is_meant: Callable[[Any], bool]) -> dict[str, An
 
 
 def drop_messages(redis: Redis, is_meant: IsMeant) -> int:
-    """Take the turns out of the queue that are meant, and answer how many."""
+    """Take the turns out of the queue, and out of the hands of workers, that are meant, and answer how many.
+
+    A worker that was killed would hold them until the broker gives them to another. For one that lives nothing changes:
+    to take out what it has done, it finds it gone.
+    """
     meant = [(name, message) for name, message in _messages(redis) if is_meant(*message_of(message))]
-    return sum(redis.lrem(name, 0, cast(Any, message)) for name, message in meant)
+    dropped = sum(redis.lrem(name, 0, cast(Any, message)) for name, message in meant)
+    held = [tag for tag, message in _in_hand(redis).items() if is_meant(*message_of(message))]
+    if held:
+        pipeline = redis.pipeline()
+        pipeline.zrem("unacked_index", *held)
+        pipeline.hdel("unacked", *held)
+        dropped += cast(int, pipeline.execute()[-1])
+    return dropped
 
 
 def count_messages(redis: Redis, is_meant: IsMeant) -> int:
@@ -40,9 +51,14 @@ def count_messages(redis: Redis, is_meant: IsMeant) -> int:
 
 
 def _all(redis: Redis) -> Iterator[tuple[str, Any]]:
-    in_hand = cast(list[bytes], redis.hvals("unacked"))
-    held = [json.dumps(json.loads(message)[0]).encode() for message in in_hand]
-    yield from (message_of(message) for message in (*(message for _, message in _messages(redis)), *held))
+    queued = (message for _, message in _messages(redis))
+    yield from (message_of(message) for message in (*queued, *_in_hand(redis).values()))
+
+
+def _in_hand(redis: Redis) -> dict[bytes, bytes]:
+    """Return the messages that workers took and have not done yet, by the tags under which kombu keeps them."""
+    held = cast(dict[bytes, bytes], redis.hgetall("unacked"))
+    return {tag: json.dumps(json.loads(message)[0]).encode() for tag, message in held.items()}
 
 
 def _messages(redis: Redis) -> Iterator[tuple[str, bytes]]:
