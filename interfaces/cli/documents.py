@@ -16,7 +16,7 @@ from rich.progress import Progress
 from rich.table import Column, Table
 from rich.text import Text
 
-from interfaces.cli.arguments import JsonOption, TenantOption
+from interfaces.cli.arguments import JsonOption, TenantOption, identifier
 from interfaces.cli.output import console, errors, print_json, print_result
 from memory.context import open_memory
 from memory.documents.delete import delete_document
@@ -32,7 +32,12 @@ from stores.catalog import open_catalog
 from stores.open import Stores
 from stores.queue import create_celery
 
-SubjectArgument = Annotated[str, typer.Argument(help="Whose document it is: a user, or a story archive.")]
+SubjectArgument = Annotated[
+    str, typer.Argument(help="Whose document it is: a user, or a story archive.", callback=identifier)
+]
+AnybodysArgument = Annotated[
+    str | None, typer.Argument(help="Whose documents; all, unless it is given.", callback=identifier)
+]
 IdArgument = Annotated[str, typer.Argument(help="The document's id.")]
 _LOOK_EVERY_SECONDS = 0.5
 _DONE = (DocumentState.SEARCHABLE, DocumentState.QUARANTINED, DocumentState.REFUSED, DocumentState.FAILED)
@@ -60,7 +65,9 @@ def put(
     visibility: Annotated[
         Visibility, typer.Option(help="Who may see it: public, private or personal.")
     ] = Visibility.PRIVATE,
-    author: Annotated[str | None, typer.Option(help="Whose text it is; the subject, unless it is given.")] = None,
+    author: Annotated[
+        str | None, typer.Option(help="Whose text it is; the subject, unless it is given.", callback=identifier)
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait until it is searchable.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -92,9 +99,12 @@ def put(
 
 @app.command("list")
 def list_(
-    subject: Annotated[str | None, typer.Argument(help="Whose documents; all, unless it is given.")] = None,
+    subject: AnybodysArgument = None,
     tenant: TenantOption = "default",
-    author: Annotated[str | None, typer.Option(help="Only those of this author, in any subject of the tenant.")] = None,
+    author: Annotated[
+        str | None,
+        typer.Option(help="Only those of this author, in any subject of the tenant.", callback=identifier),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List documents with where they stand."""
@@ -170,7 +180,7 @@ def delete(
 
 @app.command()
 def backfill(
-    subject: Annotated[str | None, typer.Argument(help="Whose documents; all, unless it is given.")] = None,
+    subject: AnybodysArgument = None,
     tenant: TenantOption = "default",
     wait: Annotated[bool, typer.Option("--wait", help="Wait until all are searchable.")] = False,
 ) -> None:

@@ -254,25 +254,35 @@ def test_what_cannot_be_done_is_refused_in_words(idle: Home, command: tuple[str,
     assert (said.returncode, named in said.stderr, "Traceback" in said.stderr) == (2, True, False)
 
 
+@pytest.mark.parametrize("nobodys", ["", "a\tb", "a" * 201], ids=["empty", "with a tab", "too long"])
 @pytest.mark.parametrize(
     "command",
     [
-        ("memories", ""),
-        ("memories", "maya", "--tenant", ""),
-        ("search", "", "cats"),
-        ("graph", "", "cats"),
-        ("topics", ""),
-        ("subject", "show", ""),
-        ("export", "--user", ""),
-        ("reviews", "list", "--user", ""),
-        ("night", "forget", "--user", ""),
-        ("forget-user", "", "--yes"),
-        ("forget-user", "maya", "--turn", "", "--yes"),
-        ("forget-user", "maya", "--conversation", "", "--yes"),
+        ("memories", "ID"),
+        ("memories", "maya", "--tenant", "ID"),
+        ("search", "ID", "cats"),
+        ("graph", "ID", "cats"),
+        ("topics", "ID"),
+        ("subject", "show", "ID"),
+        ("export", "--user", "ID"),
+        ("reviews", "list", "--user", "ID"),
+        ("night", "forget", "--user", "ID"),
+        ("forget-user", "ID", "--yes"),
+        ("forget-user", "maya", "--turn", "ID", "--yes"),
+        ("forget-user", "maya", "--conversation", "ID", "--yes"),
+        ("documents", "put", "ID", "mill.txt"),
+        ("documents", "put", "maya", "mill.txt", "--author", "ID"),
+        ("documents", "list", "ID"),
+        ("documents", "list", "--author", "ID"),
+        ("documents", "show", "ID", "mill"),
+        ("documents", "delete", "ID", "mill", "--yes"),
+        ("documents", "backfill", "ID"),
     ],
 )
-def test_an_id_that_is_empty_stands_for_nobody_and_never_for_all(idle: Home, command: tuple[str, ...]) -> None:
-    said = idle.say(*command)
+def test_an_id_that_can_be_nobodys_stands_for_nobody_and_never_for_all(
+    idle: Home, command: tuple[str, ...], nobodys: str
+) -> None:
+    said = idle.say(*(nobodys if word == "ID" else word for word in command))
     assert (said.returncode, said.stdout, "is no id" in said.stderr) == (2, "", True)
 
 
