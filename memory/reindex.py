@@ -60,7 +60,8 @@ def finish(stores: Stores) -> int:
                 f"the index {target} is not built to its end: {job.done} memories are in it. Run `afterturn reindex` "
                 "with these settings first"
             )
-        written_since = catch_up(stores)
+        # The first may take long; then there is little that was written meanwhile, and told by those who wrote it.
+        written_since = catch_up(stores) + catch_up(stores)
         jobs.end()
         return written_since
 
@@ -150,9 +151,12 @@ def _lacks(family: Family, stores: Stores) -> bool:
 
 
 def catch_up(stores: Stores) -> int:
-    """Tell the index of the settings what was written since the job began, and answer how much that was."""
-    count = 0
-    while written := stores.catalog.reindex_jobs.written():
+    """Tell the index of the settings what was written since the job began, and answer how much that was.
+
+    What is written meanwhile stays in the log: others may write faster than this tells.
+    """
+    count, last = 0, stores.catalog.reindex_jobs.last_written()
+    while written := [write for write in stores.catalog.reindex_jobs.written() if write.id <= last]:
         for subject, of_subject in _by_subject(written):
             _tell(subject, of_subject, stores)
         stores.catalog.reindex_jobs.mark_done(written)

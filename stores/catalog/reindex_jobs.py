@@ -180,6 +180,10 @@ class ReindexJobs(Store):
             for row in self._rows(select(table).order_by(table.c.id).limit(limit))
         ]
 
+    def last_written(self) -> int:
+        """Return the place in the log of the newest write; 0 where there is none."""
+        return self._count(select(func.coalesce(func.max(tables.reindex_log.c.id), 0)))
+
     def mark_done(self, written: Sequence[LoggedWrite]) -> None:
         """Take writes that the new index has off the log."""
         self._require_alone()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, text
@@ -77,6 +79,38 @@ def test_what_is_written_while_it_runs_and_after_is_in_the_new_index_too(old: St
     assert after.id not in held(new, BERT)
     assert catch_up(new) == 1
     assert after.id in held(new, BERT)
+
+
+def test_one_comes_to_its_end_though_others_write_all_the_time(
+    old: Stores, new: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever writes faster than one process embeds would keep it at work for ever: what is written meanwhile stays in
+    the log."""
+    told, written = reindex_room._tell, 0
+
+    def beside_a_writer(*args: Any) -> None:
+        nonlocal written
+        written += 1
+        assert written < 20, "it tells on and on"
+        old.catalog.commit(Changes(subject=BERT, at=NOW, created=(a_memory(f"late{written}", BERT),)))
+        told(*args)
+
+    old.catalog.commit(Changes(subject=BERT, at=NOW, created=(a_memory("before", BERT),)))
+    monkeypatch.setattr(reindex_room, "_tell", beside_a_writer)
+    begun = reindex_room._index_all_of
+
+    def while_somebody_talks(*args: Any) -> int:
+        old.catalog.commit(Changes(subject=BERT, at=NOW, created=(a_memory(f"talk{uuid.uuid4()}", BERT),)))
+        return begun(*args)
+
+    monkeypatch.setattr(reindex_room, "_index_all_of", while_somebody_talks)
+    reindex(new)
+    job = new.catalog.reindex_jobs.of(target_of(new))
+    assert job is not None
+    assert job.finished_at is not None
+    assert new.catalog.reindex_jobs.behind() > 0
+    finish(new)
+    assert new.catalog.reindex_jobs.under_way() == []
 
 
 def test_a_subject_that_is_erased_meanwhile_is_in_neither(old: Stores, new: Stores) -> None:
