@@ -10,6 +10,9 @@ from pydantic_settings import BaseSettings
 
 from schema.cron import Cron
 
+_CENTURY_SECONDS = 36_500 * 86_400
+"""As good as for ever: further ahead the calendar ends."""
+
 
 class FleetSettings(BaseSettings):
     """Settings of producers, workers and nights: how much at once, and for how long."""
@@ -81,16 +84,16 @@ class FleetSettings(BaseSettings):
         validation_alias=AliasChoices("AFTERTURN_TENANT_SLOTS", "AFTERTURN_TENANT_SEATS"),
         description="users of one tenant that may be under way or in work at a time; the others wait in line",
     )
-    event_stream_length: Annotated[int, Field(ge=1)] = Field(
+    event_stream_length: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         1000, description="events kept per subject for readers that come back"
     )
     enqueue_budget_ms: Annotated[float, Field(ge=5, le=60_000)] = Field(
         50.0, description="how long `enqueue` may take, in milliseconds, whatever the broker does"
     )
-    max_ahead_seconds: Annotated[float, Field(ge=0)] = Field(
+    max_ahead_seconds: Annotated[float, Field(ge=0, le=_CENTURY_SECONDS)] = Field(
         86_400.0, description="how far ahead of this machine's clock a turn may say that it was said"
     )
-    clock_tolerance_seconds: Annotated[float, Field(ge=0)] = Field(
+    clock_tolerance_seconds: Annotated[float, Field(ge=0, le=_CENTURY_SECONDS)] = Field(
         300.0,
         description="how far a sender's clock may be behind the broker's: what was said before an erasure, and is "
         "enqueued after it and so much later than it was said, is refused, and what was said longer before "

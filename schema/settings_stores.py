@@ -137,13 +137,13 @@ class StoreSettings(BaseSettings):
         description="what becomes of turns for which the language model fails: retry keeps them and asks again later, "
         "rules takes what the rules make of them",
     )
-    llm_price_prompt: Annotated[float, Field(ge=0)] = Field(
+    llm_price_prompt: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         0.0, description="what a million prompt tokens cost, in any currency; counted in afterturn_llm_cost_total"
     )
-    llm_price_completion: Annotated[float, Field(ge=0)] = Field(
+    llm_price_completion: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         0.0, description="what a million completion tokens cost, in the same currency"
     )
-    embedder_price: Annotated[float, Field(ge=0)] = Field(
+    embedder_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         0.0, description="what a million tokens of an embedder that is not here cost, in the same currency"
     )
     document_max_bytes: Annotated[int, Field(ge=1_024, le=MAX_DOCUMENT_BYTES)] = Field(

@@ -68,6 +68,10 @@ def test_policy_constants_go_by_the_plans_names() -> None:
         ("AFTERTURN_LOG_LEVEL", "loud"),
         ("MEMORY_BATCH_TURNS", "0"),
         ("AFTERTURN_SOURCE_DAYS", "999999"),
+        ("AFTERTURN_MAX_AHEAD_SECONDS", "1e12"),
+        ("AFTERTURN_CLOCK_TOLERANCE_SECONDS", "inf"),
+        ("AFTERTURN_EVENT_STREAM_LENGTH", "99999999999999999999"),
+        ("AFTERTURN_LLM_PRICE_PROMPT", "inf"),
         ("AFTERTURN_OIDC_CLIENT_SECRET", "of nobody"),
     ],
 )
