@@ -100,7 +100,7 @@ def create_postgres_engine(url: URL, *, connections: int, name: str = "afterturn
 def explain(error: DBAPIError, url: URL) -> str:
     """Return what an operator should do about a database that does not serve; the URL shows no password."""
     if not is_postgres(url):
-        if getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if _is_damaged(error):
             return f"the catalog is damaged: {error.orig}. Stop every process and restore the file from a backup"
         return f"the catalog does not answer: {error.orig}. Check AFTERTURN_CATALOG_URL, or try again"
     shown = url.render_as_string(hide_password=True)
@@ -109,9 +109,17 @@ def explain(error: DBAPIError, url: URL) -> str:
 
 
 def has_remedy(error: DBAPIError) -> bool:
-    """Return whether a person must mend what the server refused for, its user or its rights: connections come free."""
+    """Return whether a person must mend what the server refused for, its user or its rights, or what is damaged:
+    connections come free."""
+    if _is_damaged(error):
+        return True
     state = state_of(error)
     return state is not None and state in _REMEDIES and not state.startswith(_PASSING_CLASSES)
+
+
+def _is_damaged(error: DBAPIError) -> bool:
+    code = getattr(error.orig, "sqlite_errorcode", 0)
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def state_of(error: DBAPIError) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from schema.errors import CatalogOutage
+from schema.errors import CatalogOutage, exit_code_of
 from stores.catalog import Catalog
 from stores.catalog.engine import create_catalog_engine
 from tests.contract.pipeline import Worker, on_every_store_at_length
@@ -17,12 +17,13 @@ pytest_generate_tests = on_every_store_at_length
 
 
 @pytest.mark.parametrize("damage", [b"no database at all, by no means" * 200, b"SQLite format 3\x00" + b"\xff" * 9000])
-def test_a_damaged_file_is_an_outage(tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_file_is_an_outage_that_a_person_must_end(tmp_path: Path, damage: bytes) -> None:
     file = tmp_path / "catalog.sqlite3"
     file.write_bytes(damage)
     engine = create_catalog_engine(f"sqlite:///{file}")
-    with pytest.raises(CatalogOutage, match="damaged"), engine.connect() as connection:
+    with pytest.raises(CatalogOutage, match="damaged") as raised, engine.connect() as connection:
         connection.execute(text("SELECT * FROM sqlite_master"))
+    assert exit_code_of(raised.value) == 2
     engine.dispose()
 
 
