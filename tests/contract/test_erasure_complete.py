@@ -86,19 +86,6 @@ def test_a_turn_goes_whatever_its_message_looks_like_and_wherever_it_lies(
     alone.context.redis.delete(queue)
 
 
-def test_a_turn_goes_that_a_worker_had_in_hand_when_it_was_killed(alone: Worker, anna: str) -> None:
-    """Until the broker gives it to another it lies neither in a queue nor in the mailbox."""
-    redis, bert = alone.context.redis, anna.replace("anna", "bert")
-    for tag, user in (("mine", anna), ("others", bert)):
-        held = json.loads(message(a_turn(user, 1, SECRET), "base64"))
-        redis.hset("unacked", tag, json.dumps([held, INGEST_QUEUE, INGEST_QUEUE]))
-        redis.zadd("unacked_index", {tag: time.time()})
-    proof = erase_subject(subject(anna), alone.context, by="dora", now=NOW)
-    assert (proof.removed["ingest queue"], proof.is_clean) == (1, True)
-    assert redis.hkeys("unacked") == redis.zrange("unacked_index", 0, -1) == [b"others"]
-    redis.delete("unacked", "unacked_index")
-
-
 def test_a_dead_letter_that_names_no_tenant_goes_with_its_user(alone: Worker, anna: str) -> None:
     turn = {name: value for name, value in a_turn(anna, 1, SECRET).items() if name != "tenant_id"}
     for body in (turn, json.dumps(turn) + "}"):

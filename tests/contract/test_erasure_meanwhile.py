@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -212,6 +213,20 @@ def test_a_message_that_a_worker_had_in_hand_brings_back_nothing_of_what_was_era
     worker.park(processed, parked)
     worker.work(whose)
     assert worker.state(whose) == []
+
+
+def test_a_message_goes_that_a_worker_had_in_hand_when_it_was_killed(alone: Worker, anna: str) -> None:
+    """Until the broker gives it to another it lies neither in a queue nor in the mailbox."""
+    redis, bert = alone.context.redis, anna.replace("anna", "bert")
+    for tag, user in (("mine", anna), ("others", bert)):
+        send_turn(alone.context.celery, Turn.model_validate(a_turn(user, 1, "I live in Oslo.")))
+        held = [json.loads(cast(bytes, redis.lpop(INGEST_QUEUE))), INGEST_QUEUE, INGEST_QUEUE]
+        redis.hset("unacked", tag, json.dumps(held))
+        redis.zadd("unacked_index", {tag: 1.0})
+    proof = erase_subject(subject(anna), alone.context, by="dora", now=datetime.now(UTC))
+    assert (proof.removed["ingest queue"], proof.is_clean) == (1, True)
+    assert redis.hkeys("unacked") == redis.zrange("unacked_index", 0, -1) == [b"others"]
+    redis.delete("unacked", "unacked_index")
 
 
 def test_whoever_waits_for_a_busy_subject_is_next_after_the_batch_in_hand(worker: Worker, anna: str) -> None:
