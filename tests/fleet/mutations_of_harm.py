@@ -64,6 +64,13 @@ HARM: Final = (
         ("tests/contract/test_erasure_complete.py", "-k", "whatever_its_message"),
     ),
     Mutation(
+        "an erasure leaves what a killed worker had in hand",
+        "stores/queued_turns.py",
+        "    if held:\n        pipeline = ",
+        "    if ():\n        pipeline = ",
+        ("tests/contract/test_erasure_meanwhile.py", "-k", "when_it_was_killed"),
+    ),
+    Mutation(
         "what is known can end its block in a prompt",
         "recall/context_block.py",
         "- {as_data(memory.summary)} [",

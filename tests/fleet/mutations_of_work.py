@@ -8,6 +8,13 @@ from tests.fleet.mutation import Mutation
 
 WORK: Final = (
     Mutation(
+        "two threads read weights at once",
+        "schema/packaged_arrays.py",
+        "with _reading, _file(package, name) as file, np",
+        "with _file(package, name) as file, np",
+        ("tests/unit/test_packaged_arrays.py",),
+    ),
+    Mutation(
         "no write-ahead: a turn is only in its message",
         "producers/broker.py",
         "return self._mailbox.append(turn, self._look_after, quota, waited)",
