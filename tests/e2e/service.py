@@ -27,9 +27,7 @@ from schema import Capability
 from schema.settings import Settings
 from stores.catalog import Catalog, open_catalog
 from tests.conftest import free_port
-from tests.e2e.routes import share_routes
 
-share_routes()
 EVERYTHING = tuple(Capability)
 
 
