@@ -144,7 +144,9 @@ def _article(thing: str) -> str:
 
 def _leans(piece: str, name: str) -> bool:
     quotation = _QUOTATION.fullmatch(piece)
-    return names_nobody(piece, name) or _FOLLOWS.match(quotation["words"] if quotation else piece) is not None
+    words = quotation["words"] if quotation else piece
+    is_bit = _is_fragment(piece) and _SUBJECT.match(words) is None and len(words.split()) < _FEWEST_BARE
+    return is_bit or names_nobody(piece, name) or _FOLLOWS.match(words) is not None
 
 
 def told_together(pieces: Sequence[str], name: str) -> str:

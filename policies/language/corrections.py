@@ -46,9 +46,10 @@ _FILLERS: Final = words(
 )
 _OPENS: Final = re.compile(
     r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*"
-    r"(?:no|nope|wait|hang on|hold on|not(?=[^,;:–-]*[,;:–-])|make that|scratch that)\b"
+    r"(?:(?:no|nope|wait|hang on|hold on|not(?=[^,;:–-]*[,;:–-])|make that|scratch that)\b|"
+    r"\S{0,12}\d\S{0,12}(?: [^\W\d_]{1,12})?,? actually\b)"
 )
-"""How a correction begins, in small letters: "no, at ten", "oh wait, the 9th", "not tuesday, wednesday"."""
+"""The beginning of a correction, in small letters: "no, at ten", "not tuesday, wednesday", "2008 actually"."""
 _MEANT: Final = re.compile(r"(?:\A\W*|[,;.!(–—-]\s*|\b(?:i|we)\s(?:\w+\s)?)meant?\b")
 """ "I mean", "sorry, meant 20": not "what does it mean"."""
 _PHRASE: Final = 2
@@ -68,7 +69,12 @@ def is_correction(text: str, parsed: Parsed) -> bool:
     lowered = text.lower()
     if not (is_plain(text) or "corrects" in read(text).cues or _OPENS.match(lowered) or _denies_a_value(parsed)):
         return False
-    return not any(c.owns_subject and parsed.tokens[c.head].lower not in _SAYS for c in main_clauses(parsed))
+    # Of "2008 actually, just looked" a parse takes the value for who looked.
+    is_value = parsed.tokens[0].text[:1].isdigit()
+    return not any(
+        c.owns_subject and not (is_value and c.subject == 0) and parsed.tokens[c.head].lower not in _SAYS
+        for c in main_clauses(parsed)
+    )
 
 
 def _denies_a_value(parsed: Parsed) -> bool:

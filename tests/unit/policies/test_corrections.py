@@ -43,6 +43,11 @@ from policies.language.corrections import announces, corrected, is_correction, i
             "I meant Friday [27 November 2026], not Thursday [26 November 2026]",
             "Bo's exam is moved from 1 December 2026 to 4 December 2026.",
         ),
+        (
+            "Bo's truck is a 2009 tacoma, 240k miles.",
+            "2008 actually, just looked at the title",
+            "Bo's truck is a 2008 tacoma, 240k miles.",
+        ),
     ],
 )
 def test_a_correction_puts_the_right_value_in_the_place_of_the_wrong_one(told: str, said: str, right: str) -> None:

@@ -25,6 +25,8 @@ from policies.pieces import left_after, left_standing
             "Tom said that they must remind Tom of it.",
         ),
         (("Tom has a dentist", "help Tom to ask him"), (True, False), None),
+        (('Tom: "Booked the marquee"', 'Tom: "60 guests"'), (True, False), None),
+        (('Tom: "Booked the marquee"', 'Tom: "sells soaps on Etsy"'), (True, False), 'Tom: "sells soaps on Etsy."'),
     ],
 )
 def test_what_follows_from_what_is_over_goes_with_it(
