@@ -84,7 +84,8 @@ _READ_AS_NOT: Final = 0.02
 _READ_SURELY: Final = 0.9
 """How likely a sentence must be read to tell something sensitive of somebody named: below the first it does not though
 its words do, from the second on it does though they do not. With .1 as the first as many of an author held out
-would go and fewer harmless ones, .16 and .20; but not of "My friend Bartosz, who everybody calls Bart, has leukemia"."""
+would go, and fewer harmless ones, .16 and .20; but not of "My friend Bartosz, who everybody calls Bart, has leukemia".
+"""
 Reads = Callable[[str], float | None]
 """How likely a text as it is read (`OTHERS_READ_AS`) tells something sensitive of somebody named in it, None where
 nothing reads it."""

@@ -35,7 +35,6 @@ OF_ANOTHER_MATTER = [
     ("My son has a nut allergy.", "My son stopped playing football."),
     ("I live in Bath.", "I quit the gym."),
     ("I'm pregnant.", "I've finished my PhD."),
-    ("My therapist put the quetiapine up to 300.", "sold the van!!! got 4,200 for it"),
 ]
 NAMES = ["Maya", "Anna36", "Bo", "Bartholomew", "Łucja", "李伟", "Will", "May", "Jean-Luc", "Dr. O'Neil"]
 NEAR_THE_THRESHOLD = [
