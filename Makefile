@@ -44,13 +44,13 @@ run: $(RUNNABLE) ## Start the whole fleet here and show what it remembers (FILE=
 
 # What nobody uses need not be imported.
 UNIT := -n 2 -p no:schemathesis -p no:playwright -m "not long" tests/unit clients/python/tests
-# Whole files go to a worker, the longest first (tests/durations.json). More workers than cores: those of a fleet wait half
-# the time. The pure ones run among them: all is imported and collected once a worker, and fills the time that others wait.
+# Whole files go to a worker, the longest first (tests/durations.json). More workers than cores: they wait half the time.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 ON_SERVERS := tests/fleet tests/contract tests/e2e tests/browser
 
 test: $(INSTALLED) ## Run the tests, but for those of test-long
-	$(BIN)/python -m pytest -n 4 $(BY_FILE) -m "not alone and not long" tests clients/python/tests
+	$(BIN)/python -m pytest $(UNIT)
+	$(BIN)/python -m pytest -n 4 $(BY_FILE) -m "not alone and not long" $(ON_SERVERS)
 	$(BIN)/python -m pytest -m "alone and not long" tests/fleet
 
 test-long: $(INSTALLED) ## Run the tests that take long for what they find (FOR=300 begins none after so many seconds)
