@@ -84,7 +84,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(self.path, headers, json.loads(self.rfile.read(length) or b"{}"), length, self.command)
+        body = self.rfile.read(length)
+        if len(body) < length:  # Whoever sent it is gone, as a worker that was killed.
+            self.close_connection = True
+            return
+        request = Request(self.path, headers, json.loads(body or b"{}"), length, self.command)
         if self.told.remembers:
             self.told.requests.append(request)
         answer = self.told.answer(request)
