@@ -74,7 +74,7 @@ def test_what_is_read_as_worth_a_memory_is_kept() -> None:
     assert not any("stress test" in summary for summary in _told(_Scripted(Reading(0.0, 0.0, 1.0, 0.0, 0.0))))
 
 
-@pytest.mark.parametrize(("forgets", "wishes"), [(0.9, 1), (0.1, 0)])
+@pytest.mark.parametrize(("forgets", "wishes"), [(0.99, 1), (0.9, 0)])
 def test_a_message_may_be_a_wish_to_forget_as_it_is_read(forgets: float, wishes: int) -> None:
     items = _items(_WISH, _Scripted(Reading(0.0, forgets, 1.0, 0.0, 0.0)))
     assert [item.only_as_read for item in items if isinstance(item, ForgetRequest)] == [True] * wishes
@@ -218,6 +218,13 @@ def test_wishes_for_all_are_told_from_those_for_all_about_something(
 ) -> None:
     wishes = [item for item in _items(said, reader) if isinstance(item, ForgetRequest)]
     assert any(wish.scope == "all" for wish in wishes) is means_all
+
+
+@pytest.mark.parametrize(
+    "said", ["Bye Caroline. I'm here for you. Take care of yourself.", "Cheers! I owe you one. Let me know. Bye!"]
+)
+def test_a_farewell_hides_nothing_of_what_is_known(reader: UtteranceReader, said: str) -> None:
+    assert not [item for item in _items(said, reader) if isinstance(item, ForgetRequest) and item.scope == "all"]
 
 
 def test_an_order_by_itself_is_the_users_own() -> None:
