@@ -191,7 +191,7 @@ def left_standing(summary: str, read: Mapping[str, float], name: str) -> str | N
         words = quotation["words"] if quotation else piece
         begins = _OWN_CLAUSE.match(words) is not None or (bool(name) and words.startswith(f"{name} "))
         # What goes on behind a clause goes where that does.
-        goes = (goes if not begins else False) or chance >= _READ_AS_NOT or (not begins and not left)
+        goes = (goes and not begins) or chance >= _READ_AS_NOT or not (begins or left)
         if not goes:
             left.append(piece)
     return told_together(left, name) or None

@@ -13,7 +13,6 @@ _TELLS, _CLAIMS = 0.5, 0.2
 something: "my salary is 52k, don't store that", not "I take that back"."""
 _SAID_BEFORE: Final = re.compile(r"\b(?:that|it|them|those)\b", re.IGNORECASE)
 """Pronouns for something said before, and not for what follows: "don't save that"."""
-
 _NAMED_BEHIND: Final = re.compile(
     r"\s*(?P<what>(?!(?:i|you|he|she|it|we|they|this|that|these|those|there|my|your|his|her|its|our|their|the|an?|no|some|any|"
     r"please|pls|plz|ok|okay|either|any\w+|in|on|to|for|of|at|by|from|with|as|because|since|though|yet|now|then|when|if|or|"

@@ -172,9 +172,8 @@ def _repeats(utterance: Utterance, order: Order, before: Sequence[object]) -> bo
 
 
 def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list[Statement | Forgetting]:
-    """Return what a message states with the request to forget as which it is read, where it has no such order, if one
-    not to keep what it says: what it states before is known to that already, what the same sentence states is no memory
-    if it is one."""
+    """Return what a message states with the request to forget as which it is read, where it has no such order: what it
+    states before is known to that already, what the same sentence states is no memory if it is one."""
     is_wish = heard.reading is not None and heard.reading.forgets >= _ASKS_TO_FORGET
     means_all = heard.reading is not None and is_wish and heard.reading.whole >= _MEANS_ALL
     if ordered := [order for order in heard.orders if order.intent == "forget"]:
@@ -185,10 +184,7 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     statements = _without_what_stays(statements)
     chances = [(_asks_to_forget(u), -u.start, u) for u in heard.utterances if not u.orders and not u.of_others]
     likeliest, _, asking = max(chances, default=(0.0, 0, None))
-    # "About the tablets, don't keep that" may also mean what was told of them before.
-    unkept = next((u for u in heard.utterances if any(map(_keeps_back, u.orders))), None)
-    asking = unkept or (asking if likeliest else None)
-    if asking is None:
+    if asking is None or not likeliest:
         return statements
     starts = {asking.start, *(u.start for chance, _, u in chances if chance >= _TELLS_IT)}
     stated = [item for item in statements if isinstance(item, Statement)]
@@ -202,11 +198,6 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
         else Forgetting(asking, said, is_doubtful=True, is_only_as_read=True)
     )
     return [*statements[:first], perhaps, *statements[first:]]
-
-
-def _keeps_back(order: Order) -> bool:
-    """Return whether an order says that what is being said is not to be kept."""
-    return order.intent == "stop" and order.reaches_back and not order.of_conversation
 
 
 def _without_what_stays(statements: list[Statement | Forgetting]) -> list[Statement | Forgetting]:
