@@ -65,8 +65,9 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
     pieces in which it may be told, and to each message that may ask for something to be forgotten, all in one call.
     What other sources than a chat send is judged by neither. A doubtful order to forget is none where its message does
     not read like a wish, "losing my job was tough", and an order to keep or do something none where its utterance reads
-    like none: "never give up!". What is another's, behind what announces it, is told by nobody, and what may be
-    another's order takes nothing away for sure."""
+    like none, "never give up!"; one to keep something is an order where it reads so, though no form has it. What is
+    another's, behind what announces it, is told by nobody, and what may be another's order takes nothing away for sure.
+    """
     unread = [one for heard in messages for one in _unread(heard)]
     pairs = list(dict.fromkeys(one.pair for one in unread))
     readings = dict(zip(pairs, reader.read(pairs), strict=True)) if pairs else {}
@@ -82,7 +83,9 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
     for heard in messages:
         _drop(heard, {order for one in heard.utterances for order in _meant_by_nobody(one, heard)})
         _drop(heard, {order for one in heard.utterances if _reads_like_no_order(one) for order in _mistakable(one)})
-        heard.utterances = [_with_order_as_read(one) for one in heard.utterances]
+        heard.utterances = [
+            _with_order_as_read(one) if _others(one, heard) < IS_ANOTHERS else one for one in heard.utterances
+        ]
         _doubt_others_orders(heard)
         heard.utterances = [one for one in heard.utterances if one.orders or _others(one, heard) < IS_ANOTHERS]
 

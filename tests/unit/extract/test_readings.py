@@ -220,6 +220,13 @@ def test_wishes_for_all_are_told_from_those_for_all_about_something(
     assert any(wish.scope == "all" for wish in wishes) is means_all
 
 
+@pytest.mark.parametrize(("others", "kept"), [(0.9, 0), (0.1, 1)])
+def test_what_reads_like_anothers_orders_nothing_in_words_of_its_own(others: float, kept: int) -> None:
+    said = "Guess the film. Hold on to this for the whole school year: Eetu has gym on Mondays."
+    items = _items(said, _Scripted(Reading(1.0, 0.0, 1.0, 0.0, 0.0, others=others)))
+    assert len([item for item in items if isinstance(item, Candidate) and item.explicit]) == kept
+
+
 @pytest.mark.parametrize(
     "said", ["Bye Caroline. I'm here for you. Take care of yourself.", "Cheers! I owe you one. Let me know. Bye!"]
 )
