@@ -62,12 +62,14 @@ class Worker:
         return [row["action"] for row in self.rows("audit", whose)]
 
     def rows(self, table: str, whose: Subject) -> list[dict[str, Any]]:
-        """A subject's rows of a table, as the database has them."""
+        """A subject's rows of a table, by their key: Postgres alone may give them in any order."""
         it = metadata.tables[table]
         engine = create_catalog_engine(self.context.settings.effective_catalog_url)
         with closing(engine.connect()) as connection:
             mine = (it.c.tenant_id == whose.tenant_id) & (it.c.subject_id == whose.subject_id)
-            found = [dict(row) for row in connection.execute(it.select().where(mine)).mappings()]
+            found = [
+                dict(row) for row in connection.execute(it.select().where(mine).order_by(*it.primary_key)).mappings()
+            ]
         engine.dispose()
         return found
 
