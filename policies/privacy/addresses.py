@@ -244,8 +244,8 @@ RULES: Final = (
                 "código postal", "codigo postal", "cap", "kod pocztowy", "postcode is", "eircode", "pin code of")),
     # Shapes of Britain, Canada and the Netherlands; of America behind a state; of others before or behind a town.
     Rule("postcode", shape(
-        r"\b(?P<value>(?-i:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d|\d{4} ?[A-Z]{2}(?=[.,;!]|$| "
-        r"[A-Z][a-z]))|"
+        r"\b(?P<value>(?-i:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d|"
+        r"(?<!\ba )(?<!\bthe )\d{4} ?[A-Z]{2}(?=[.,;!]|$| [A-Z][a-z]))|"
         r"(?<=,\s(?-i:[A-Z]{2})\s)\d{5}(?:-\d{4})?|(?<=\b[A-Z]-)\d{4,5}(?=\s(?-i:[A-Z]))|"
         r"(?:(?<=,\s)|(?<=\bin\s)|(?<=\]\s))(?:\d{5}|\d{2}-\d{3}|\d{3}\s\d{2})(?=\s(?-i:[^\W\d_a-z][a-zà-ż]{2})))"
         r"(?![\w%]|[.,]\d)"),
@@ -253,12 +253,15 @@ RULES: Final = (
         numeric=True),
     Rule("postcode", shape(
         r"(?:\s(?-i:[^\W\d_a-z])[\w.'’-]{1,24},?){1,3}\s(?P<value>\d{5}(?:-\d{3,4})?|\d{2}-\d{3}|\d{4}\s(?-i:[A-Z]{2}))"
-        rf"(?![\w%]|[.,]\d|{_COUNTED})|\s(?P<bare>\d{5}(?:-\d{4})?)(?=[.,;!?\n]|$|\s(?:now|and|with|since))"),
+        rf"(?![\w%]|[.,]\d|{_COUNTED})"),
         ("We live in Beverly Hills 90210 now", "She is from Kraków 30-001"), "They live in Boeing town.", "[postcode]",
         numeric=True,
         labels=("live in", "lives in", "lived in", "living in", "moved to", "moving to", "from", "based in",
             "wohne in", "vivo en", "habite à",
                 "mieszkam w", "woon in", "to"), gap=shape("")),
+    Rule("postcode", shape(r"\s(?P<value>\d{5}(?:-\d{4})?)(?![\w%]|[.,]\d)(?=[.,;!?\n]|$|\s(?:now|and|with|since))"),
+        ("I live in 94110 now", "We moved to 30303-1234."), "Rent went from 900 to 12500.", "[postcode]", numeric=True,
+        labels=("live in", "lives in", "lived in", "living in", "moved to", "moving to", "based in"), gap=shape("")),
     # What follows an address, or stands behind a country.
     Rule("postcode", shape(
         r"[^\[\]]{0,80}?(?<![\w$€£.,])(?P<value>(?!(?:19|20)\d\d\b)\d{4,6}(?:-\d{3,4})?|\d{3} \d{2}|\d{2}-\d{3})"

@@ -42,8 +42,9 @@ class Rule:
 
     Without `labels` the shape alone tells. With labels it must follow one of them: within `reach` characters of the
     same sentence, or, where `gap` is a pattern, right after what that matches. A rule that looks `back` has the value
-    before the label and the gap between them. `unless` are words that make a label another thing when they stand right
-    before it ("zip code"). `examples` are found by the rule, `counter` is left alone by all rules.
+    before the label and the gap between them. Of what has the shape its group `value` is masked, or all of it where
+    that took no part. `unless` are words that make a label another thing when they stand right before it ("zip code").
+    `examples` are found by the rule, `counter` is left alone by all rules.
     """
 
     name: str
@@ -95,7 +96,7 @@ class Rule:
         return any(label in lower for label in self.spaced_labels)
 
     def _checked(self, match: re.Match[str]) -> Finding | None:
-        start, end = match.span("value") if "value" in match.re.groupindex else match.span()
+        start, end = match.span("value" if match.groupdict().get("value") else 0)
         if self.check is not None and not self.check(match.string[start:end]):
             return None
         if self.check_around is not None and not self.check_around(match.string, start, end):

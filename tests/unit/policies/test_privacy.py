@@ -105,6 +105,9 @@ IDENTIFIERS = [
         "Ana hauls 42000 lb of lentils to Calgary tomorrow.",
         "HAUL TO CALGARY TOMORROW 42000 LB OF LENTILS",
         "Ana's apartment is 3B and the rent 1450.",
+        "Ana went from 20 cigarettes to 35.",
+        "Ana's loan came down to 35,500.",
+        "Ana drives a cab, a 2021 TX.",
     ],
 )
 def test_a_number_that_counts_something_is_no_postcode(text: str) -> None:
