@@ -44,7 +44,7 @@ def language_of(text: str, otherwise: str = ENGLISH) -> str:
     if sum(char < chr(_LATIN_LIMIT) for char in letters) < len(letters) * 0.6:
         return "zh" if _HAN.search(letters) and not _KANA.search(letters) else OTHER
     words = _WITH_APOSTROPHE.findall(text)
-    english = sum(word in _words()[ENGLISH] - _MIXED for word in words)
+    english = sum(word.removesuffix("'s") in _words()[ENGLISH] - _MIXED for word in words)
     scores = {
         language: sum(max(word in common_words, _ENOUGH * (word in _strong(language))) for word in words)
         + any(mark in text for mark in _marks(language))

@@ -304,12 +304,30 @@ def test_a_user_without_a_name_is_written_small_within_a_sentence(extractor: Ext
     ]
 
 
-@pytest.mark.parametrize("said", ["Own a sailboat, moored on Lake Zug.", "Have two cats.", "Work nights at Asda."])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Own a sailboat, moored on Lake Zug.",
+        "Have two cats.",
+        "Work nights at Asda.",
+        "Think it's my left knee that hurts again.",
+    ],
+)
 def test_how_things_are_with_somebody_is_no_order_to_the_assistant(extractor: Extractor, said: str) -> None:
     assert len(_summaries(extractor, said)) == 1
 
 
-@pytest.mark.parametrize("said", ["Have a look at this", "Have a nice day!", "Work out 12 times 13", "Own it!"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Have a look at this",
+        "Have a nice day!",
+        "Work out 12 times 13",
+        "Own it!",
+        "Guess who called me",
+        "Hope you can help",
+    ],
+)
 def test_what_the_assistant_or_nobody_is_to_do_is_not_kept(extractor: Extractor, said: str) -> None:
     assert _summaries(extractor, said) == []
 

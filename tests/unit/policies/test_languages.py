@@ -34,6 +34,7 @@ def test_a_short_message_without_english_words_is_in_the_language_of_the_few_tha
         "I was a huge ska kid in 1981",
         "bin the employer bit",
         "dinner at Chez Nous with my wife",
+        "wife's due in ten weeks",
         "Ella lost a tooth",
         "ping me in 40 min",
     ],
