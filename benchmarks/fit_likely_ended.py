@@ -72,7 +72,7 @@ def _read(author: str) -> _Read:
         chances = reader.chances(
             [(called(message.known[at][0], message.user, READ_AS), message.said) for at in nearest]
         )
-        found += beside_each_other(chances, [float(cosines[at]) for at in nearest], message.among)
+        found += beside_each_other(message.said, chances, [float(cosines[at]) for at in nearest], message.among)
         ends += [(int(at), 0) in message.meant for at in nearest]
     return _Read(author, found, np.array(ends))
 

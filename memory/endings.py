@@ -88,7 +88,7 @@ def with_endings(
     ][:READ_BESIDE]
     chances = _chances([(neighbour.memory.summary, message.said) for neighbour in beside], message, draft, context)
     among = message.held + draft.gained + len(earlier)
-    read = beside_each_other(chances, [neighbour.similarity for neighbour in beside], among)
+    read = beside_each_other(message.said, chances, [neighbour.similarity for neighbour in beside], among)
     likely = [neighbour for neighbour, one in zip(beside, read, strict=True) if likely_ended(one)]
     ended = _without_what_stays(likely, message, candidate.said_at, draft.name or "")
     by_this = {n.memory.id for n in ended if _is_told_by(candidate, n.memory, message, draft, context)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
@@ -17,6 +18,11 @@ _WEIGHTS, _BIAS = (0.60, 0.38, 4.72, -1.08), 0.71
 _FROM: Final = 0.15
 """The score, log odds, from which it is taken to: what is wrongly taken for ended is not told any more. Of what lies
 between 0 and this 6 of 14 were rightly ended in the data."""
+_GOES_ON: Final = re.compile(r"(?:(?:oh|ok|okay|so|yeah),? )?(?:and|also|plus)\b", re.IGNORECASE)
+"""The opening of a message that goes on with what was said before: "and the dermatologist is the 14th"."""
+_WHERE_IT_GOES_ON: Final = -2.0
+"""What such an opening adds to the score: of 13 messages of the data with one and 25 of cases by eight authors three
+end something, of the rest four in ten, which is a difference of two in log odds."""
 _MOST: Final = 50
 """Memories of a user from which on one more says nothing: in the data hardly anybody has more (54 at the most)."""
 
@@ -24,20 +30,23 @@ _MOST: Final = 50
 @dataclass(frozen=True)
 class Beside:
     """Something known beside a message: how likely it was read to end that, 0 to 1, the cosine of both, how much
-    nearer it is than the rest beside which the message was read, and among how many memories of its user it is."""
+    nearer it is than the rest beside which the message was read, among how many memories of its user it is, and
+    whether the message goes on with what was said before."""
 
     read: float
     cosine: float
     apart: float
     among: int
+    goes_on: bool = False
 
 
-def beside_each_other(chances: Sequence[float], cosines: Sequence[float], among: int) -> list[Beside]:
+def beside_each_other(said: str, chances: Sequence[float], cosines: Sequence[float], among: int) -> list[Beside]:
     """Return the memories beside which a message was read, in their order."""
+    goes_on = _GOES_ON.match(said) is not None
     found = []
     for place, (chance, cosine) in enumerate(zip(chances, cosines, strict=True)):
         others = [*cosines[:place], *cosines[place + 1 :]]
-        found.append(Beside(chance, cosine, cosine - sum(others) / len(others) if others else 0.0, among))
+        found.append(Beside(chance, cosine, cosine - sum(others) / len(others) if others else 0.0, among, goes_on))
     return found
 
 
@@ -48,4 +57,5 @@ def features(beside: Beside) -> tuple[float, ...]:
 
 def likely_ended(beside: Beside) -> bool:
     """Return whether a message likely ends something known."""
-    return sum(weight * feature for weight, feature in zip(_WEIGHTS, features(beside), strict=True)) + _BIAS >= _FROM
+    score = sum(weight * feature for weight, feature in zip(_WEIGHTS, features(beside), strict=True)) + _BIAS
+    return score + _WHERE_IT_GOES_ON * beside.goes_on >= _FROM

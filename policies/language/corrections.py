@@ -67,7 +67,7 @@ def is_correction(text: str, parsed: Parsed) -> bool:
     if not _values(text) or len(text.split()) > _LONGEST or _is_a_phrase(parsed):
         return False
     lowered = text.lower()
-    if not (is_plain(text) or "corrects" in read(text).cues or _OPENS.match(lowered) or _denies_a_value(parsed)):
+    if not (is_plain(text) or "corrects" in read(text).cues or _OPENS.match(lowered) or denies_a_value(parsed)):
         return False
     # Of "2008 actually, just looked" a parse takes the value for who looked.
     is_value = parsed.tokens[0].text[:1].isdigit()
@@ -77,7 +77,7 @@ def is_correction(text: str, parsed: Parsed) -> bool:
     )
 
 
-def _denies_a_value(parsed: Parsed) -> bool:
+def denies_a_value(parsed: Parsed) -> bool:
     """Return whether "not" stands before a value behind a comma: "at 10, not 9"; not "412, not paid yet"."""
     tokens = parsed.tokens
     return any(

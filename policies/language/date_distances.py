@@ -23,6 +23,8 @@ from policies.language.spans import (
     written_day,
 )
 
+_LIMIT: Final = re.compile(r"\b(?:by|before|until|till) (?:the )?\Z", re.IGNORECASE)
+"""Words before a day until which something is done: "by the "."""
 _VAGUE: Final = frozenset({"few", "couple", "several"})
 
 
@@ -143,6 +145,11 @@ def within(mention: DateMention) -> Span | None:
     return _counted(mention, 1)
 
 
+def countdown(mention: DateMention) -> Span | None:
+    """Read "ten days till my exam" as the day of the exam; in the past it is how long something went on."""
+    return None if mention.looks is Looks.BACK else _counted(mention, 1)
+
+
 def from_day(mention: DateMention) -> Span | None:
     """Read "a week from today", "Saturday week", "three weeks today", when what has been so for three weeks began."""
     if mention["short"]:
@@ -173,7 +180,8 @@ def off_before(mention: DateMention) -> Span | None:
 
 
 def edge(mention: DateMention) -> Span:
-    """Read "the end of the month", "the start of next year", "the last day of the month"."""
+    """Read "the end of the month", "the start of next year", "the last day of the month"; "by the end of the month" is
+    its last day."""
     today, unit, at_end = mention.today, mention["unit"], mention["edge"] in ("end", "last day")
     step = {"next": 1, "last": -1}.get(mention["which"], 0)
     if unit == "week" and at_end and step == 0:
@@ -185,4 +193,5 @@ def edge(mention: DateMention) -> Span:
         "month": lambda: of_month(*shifted(today, step)),
         "year": lambda: of_year(today.year + step),
     }[unit]()
-    return edge_of(whole, mention["edge"])
+    is_limit = mention["edge"] == "end" and _LIMIT.search(mention.text, 0, mention.match.start())
+    return edge_of(whole, "last day" if is_limit else mention["edge"])

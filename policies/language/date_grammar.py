@@ -16,7 +16,8 @@ _SHORT_DAY = (
 )
 _N = (
     r"(?:about |around |like |just |exactly |almost |over |roughly )?(?:a |the )?(?P<n>\d{1,3}|an?|one|two|three|four|"
-    r"five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|couple|few|several)(?: of)?"
+    r"five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|couple|few|several)"
+    r"(?: of)?"
 )
 _PART = r"(?: (?P<part>morning|afternoon|evening|night|arvo))?"
 _DOM = r"(?:3[01]|[12]\d|0?[1-9])"
@@ -40,13 +41,14 @@ _SEASON = r"spring|summer|autumn|fall|winter"
 HOLIDAY: Final = (
     r"(?:valentine['’]?s day|st\.? patrick['’]?s day|st\.? george['’]?s day|may day|juneteenth|canada day|bastille day|"
     r"bonfire night|guy fawkes night|remembrance day|veterans day|anzac day|australia day|burns night|hogmanay|"
-    r"christmas eve|christmas day|boxing day|new year['’]?s eve|new year['’]?s day|halloween)"
+    r"christmas eve|christmas day|boxing day|new year['’]?s eve|new year['’]?s day|halloween|"
+    r"good friday|easter sunday|easter monday)"
 )
 
 HINT: Final = re.compile(
     r"\d|yesterday|today|tonight|tomorrow|morning|afternoon|evening|night|week|month|year|days?\b|spring|summer|autumn|"
-    rf"fall|winter|fortnight|ago\b|valentine|christmas|boxing|new year|hogmanay|juneteenth|halloween|"
-    rf"\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
+    r"fall|winter|fortnight|ago\b|valentine|christmas|easter|good friday|boxing|new year|hogmanay|juneteenth|"
+    rf"halloween|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
     re.IGNORECASE,
 )
 """A hint that every text with a date has: "3", "next week"."""
@@ -122,8 +124,11 @@ FORMS: Final = (
     ),
     _form(
         "holiday",
-        rf"(?P<holiday>{HOLIDAY})\b(?:,? (?:(?:of |in )?{_Y}|{_THAT_YEAR}))?",
+        rf"(?:(?P<which>this past|last|this coming|this|next) )?(?P<holiday>{HOLIDAY})\b"
+        rf"(?:,? (?:(?:of |in )?{_Y}|{_THAT_YEAR}))?",
         "Valentine's Day",
+        "last Christmas Eve",
+        "Easter Monday",
         "new years eve",
         "Boxing Day 2019",
     ),
@@ -174,6 +179,12 @@ FORMS: Final = (
         rf"(?<=in ){_N} {_UNITS}(?:'? time)?\b(?! of| for the first| flat)",
         "in two weeks",
         "in a month's time",
+    ),
+    _form(
+        "countdown",
+        rf"(?<!for ){_N} (?P<unit>days?|weeks?|months?)(?= (?:to go )?(?:till|until) (?:my|our|the|his|her|their|i|we)\b)",
+        "ten days till my thesis defense",
+        "two weeks until the exam",
     ),
     _form(
         "weekday",

@@ -22,6 +22,8 @@ _HOLIDAYS: Final = {
     "christmas day": (12, 25), "boxing day": (12, 26),
     "new years eve": (12, 31), "new years day": (1, 1), "halloween": (10, 31),
 }  # fmt: skip
+_AFTER_EASTER: Final = {"good friday": -2, "easter sunday": 0, "easter monday": 1}
+_LOOK: Final = {"last": Looks.BACK, "this past": Looks.BACK, "next": Looks.AHEAD, "this coming": Looks.AHEAD}
 _THAT_YEAR: Final = {"last": -1, "this": 0, "next": 1}
 _ORDINALS: Final = {word: number for number, word in enumerate(SPELLED, 1)} | {"last": -1}
 _YEARLY = re.compile(r"\b(?:birthday|bday|b-day|anniversary|born)\b", re.IGNORECASE)
@@ -106,8 +108,33 @@ def _day_of_month(mention: DateMention) -> Span:
 
 
 def _holiday(mention: DateMention) -> Span | None:
-    meant = _yearly(*_HOLIDAYS[re.sub("['’.]", "", mention["holiday"])], mention)
+    looks = _LOOK.get(mention["which"], mention.looks)
+    name = re.sub("['’.]", "", mention["holiday"])
+    if name in _AFTER_EASTER:
+        return of_day(_feast(_AFTER_EASTER[name], replace(mention, looks=looks)))
+    meant = _yearly(*_HOLIDAYS[name], replace(mention, looks=looks))
     return of_day(meant) if meant else None
+
+
+def _feast(after_easter: int, mention: DateMention) -> date:
+    """Return the day so many days after Easter of the year that is named, else of the one that is meant."""
+    year, today = mention.today.year, mention.today
+    if mention["y"] or mention["that"]:
+        return _easter(int(mention["y"] or year + _THAT_YEAR[mention["that"]])) + timedelta(after_easter)
+    days = [_easter(near) + timedelta(after_easter) for near in (year - 1, year, year + 1)]
+    back, ahead = [day for day in days if day <= today], [day for day in days if day >= today]
+    return _chosen(back[-1], ahead[0], mention)
+
+
+def _easter(year: int) -> date:
+    """Return Easter Sunday of the Gregorian calendar (J. Meeus, "Astronomical Algorithms", chapter 8)."""
+    golden, (century, of_century) = year % 19, divmod(year, 100)
+    leaps, correction = century // 4, (century + 8) // 25
+    epact = (19 * golden + century - leaps - (century - correction + 1) // 3 + 15) % 30
+    weekday = (32 + 2 * (century % 4) + 2 * (of_century // 4) - epact - of_century % 4) % 7
+    shift = (golden + 11 * epact + 22 * weekday) // 451
+    month, day = divmod(epact + weekday - 7 * shift + 114, 31)
+    return date(year, month, day + 1)
 
 
 def _month_and_year(mention: DateMention) -> Span | None:
@@ -185,6 +212,7 @@ RESOLVED: Final[Mapping[str, Resolve]] = {
     "ago": date_distances.ago,
     "off_before": date_distances.off_before,
     "within": date_distances.within,
+    "countdown": date_distances.countdown,
     "weekday": date_distances.weekday,
     "edge": date_distances.edge,
     "unit": date_distances.unit,

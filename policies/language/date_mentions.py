@@ -23,7 +23,7 @@ class Looks(Enum):
 _NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "couple": 2, "few": 3, "several": 4, "fifteen": 15,
-    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100,
 }  # fmt: skip
 
 

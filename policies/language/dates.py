@@ -136,7 +136,7 @@ def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
     if named is not None and named.end() == match.start():
         return False
     if name == "holiday":
-        return before.endswith(("is ", "was ")) or _ON_A_DAY.search(before) is not None
+        return bool(match["which"]) or before.endswith(("is ", "was ")) or _ON_A_DAY.search(before) is not None
     if name == "digits":
         dotted = match["sep"] == "."
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from policies.language.clauses import FIRST_PERSON, OF_SPEAKER, SUBJECTS, Clause, Mood, Tense, main_clauses
+from policies.language.clauses import FIRST_PERSON, OF_SPEAKER, ONLY_PAST, SUBJECTS, Clause, Mood, Tense, main_clauses
 from policies.language.coreference import pointer_of
 from policies.language.date_grammar import HINT
 from policies.language.parse import Parsed, Token
@@ -78,7 +78,7 @@ def without_request(parsed: Parsed) -> Parsed:
 def _opening_request(parsed: Parsed) -> int:
     """Return where the words begin behind a request that hangs on them: "Drop it, I'm tired"; 0 where there is none."""
     first = parsed.tokens[0]
-    if first.tag != "VB" or first.dep not in ("advcl", "ccomp", "dep") or first.lower in _STATES:
+    if first.tag != "VB" or first.dep not in ("advcl", "ccomp", "dep") or first.lower in _STATES | ONLY_PAST:
         return 0
     below = parsed.subtree(0)
     if any(parsed.tokens[index].dep in SUBJECTS for index in below):

@@ -12,6 +12,7 @@ from typing import Final
 
 from policies.language.lexicon import word_set
 from policies.language.sentences import words
+from policies.language.spans import MONTHS
 from policies.language.wording import contents, read
 from policies.privacy import addresses, identifiers, planted, secrets, tables, told_secrets
 from policies.privacy import seed_phrases as seeds
@@ -43,9 +44,12 @@ _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n")
 """The end of a sentence or a line: "Done. Next"."""
 _CLAUSE_BEGINS: Final = (
     r"(?:[,;]\s|[,;]?\s(?:and|but|so)\s)(?=(?:i|we{name})\b)|"
-    r"\s(?:and|but|so)\s(?=(?:my|our|their|the)\b)"
+    r"\s(?:and|but|so)\s(?=(?:my|our|their|the)\b)|"
+    r"[,;]\s(?=(?:my|our|their)\s(?:[\w'’-]{{1,24}}\s){{1,3}}(?:is|are|was|were|has|have)\b)"
 )
 """Between the clauses of a sentence: "my PIN is 4821, I live in Rome"."""
+_RESOLVED_DAY: Final = re.compile(rf"\b\d{{1,2}} (?:{'|'.join(month.title() for month in MONTHS)}) \d{{4}}\b")
+"""A date as summaries have it, of which no secret is made: "13 August 2026"."""
 _LONGEST_PARTED: Final = 400
 """Characters of a sentence that is read clause by clause; a longer one is no talk."""
 _HOLLOW: Final = word_set(
@@ -220,12 +224,17 @@ def _widened(finding: Finding, start: int, end: int, text: str, clause_begins: r
     stands in nor a secret could."""
     joints = list(clause_begins.finditer(text, start, end)) if end - start <= _LONGEST_PARTED else []
     for joint in joints:
-        if joint.end() <= finding.start and not told_secrets.is_odd(text[start : joint.start()]):
+        if joint.end() <= finding.start and _is_plain(text[start : joint.start()]):
             start = joint.end()
     for joint in reversed(joints):
-        if joint.start() >= finding.end and not told_secrets.is_odd(text[joint.end() : end]):
+        if joint.start() >= finding.end and _is_plain(text[joint.end() : end]):
             end = joint.start()
     return replace(finding, start=start, end=end)
+
+
+def _is_plain(clause: str) -> bool:
+    """Return whether nothing in a clause could be a secret."""
+    return not told_secrets.is_odd(_RESOLVED_DAY.sub("", clause))
 
 
 def _mask(text: str, findings: list[Finding]) -> tuple[str, list[str]]:

@@ -11,7 +11,7 @@ from policies.admission import is_own_news
 from policies.language.annotation import offsets_of
 from policies.language.clauses import Mood, main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clauses
-from policies.language.corrections import announces, is_correction
+from policies.language.corrections import announces, denies_a_value, is_correction
 from policies.language.languages import ENGLISH, OTHER
 from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
@@ -164,7 +164,8 @@ def _corrects(utterance: Utterance, part: Parsed, before: Utterance | None) -> b
     that announces it ("I misspoke. It was 1943.")."""
     if utterance.number == 1 and before is not None and announces(before.text):
         return is_correction(f"sorry, {utterance.text}", part)
-    return utterance.number == 0 and not utterance.asked and is_correction(utterance.text, part)
+    may_correct = denies_a_value(part) if utterance.number else not utterance.asked
+    return may_correct and is_correction(utterance.text, part)
 
 
 def _named_in_passing(utterance: Utterance, part: Parsed) -> list[Statement]:
