@@ -189,7 +189,8 @@ def left_standing(summary: str, read: Mapping[str, float], name: str) -> str | N
     for piece, chance in zip(pieces, chances, strict=True):
         quotation = _QUOTATION.fullmatch(piece)
         words = quotation["words"] if quotation else piece
-        begins = _OWN_CLAUSE.match(words) is not None or (bool(name) and words.startswith(f"{name} "))
+        opens = quotation is not None and words[:1].isupper()  # A sentence of a quotation: "Allergic to nuts."
+        begins = opens or _OWN_CLAUSE.match(words) is not None or (bool(name) and words.startswith(f"{name} "))
         # What goes on behind a clause goes where that does.
         goes = (goes and not begins) or chance >= _READ_AS_NOT or not (begins or left)
         if not goes:

@@ -182,7 +182,8 @@ FORMS: Final = (
     ),
     _form(
         "countdown",
-        rf"(?<!for ){_N} (?P<unit>days?|weeks?|months?)(?= (?:to go )?(?:till|until) (?:my|our|the|his|her|their|i|we)\b)",
+        rf"(?<!for ){_N} (?P<unit>days?|weeks?|months?)"
+        r"(?= (?:to go )?(?:till|until) (?:my|our|the|his|her|their|i|we)\b)",
         "ten days till my thesis defense",
         "two weeks until the exam",
     ),

@@ -31,11 +31,12 @@ _KNOWN_TO_BE_SO: Final = "|".join(
 )
 """Behind what something is said that is so: "celebrating that"."""
 _PIECE: Final = re.compile(
-    rf", | - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)|"
+    rf", (?!(?:and )?then\b)| - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)|"
     rf"\s(?=so (?:{_ASKED}|(?:maybe|perhaps)\b))|"
     rf"(?:{_KNOWN_TO_BE_SO})\sthat (?=(?:I|i|we|my|our)\b)"
 )
-"""Between the pieces of a request: "book a table, i am vegan", "a card to celebrate that we moved"."""
+"""Between the pieces of a request: "book a table, i am vegan", "a card to celebrate that we moved"; what is asked for
+"then" is more of it."""
 _REASONS: Final = ("because ", "since ", "as ", "cause ", "cos ")
 _ASKS_BEHIND: Final = re.compile(
     rf"(?:(?:, | - | – |; )(?:(?:and|but|so) )?|\s(?:and )?so )(?P<asked>{_ASKED})", re.IGNORECASE
