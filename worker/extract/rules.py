@@ -160,7 +160,8 @@ class RulesExtractor:
         )
         retold = _narrated(statement, parses, notes, name)
         summary = _with_note(retold or _quoted(statement, name), statement.shared)
-        moments = [note.when.at for parse_notes in notes for note in parse_notes if note.when is not None]
+        dated = notes or [utterance.notes for utterance in statement.utterances]
+        moments = [note.when.at for of_one in dated for note in of_one if note.when is not None]
         past = any(part.is_past() for _, part in parses)
         kind, type_ = kind_of(text), type_of(text, dated=bool(moments), past=past)
         if statement.manner == "answer":

@@ -19,6 +19,7 @@ from policies.language.antecedents import antecedents
 from policies.language.capacity import capacity_end, capacity_told, is_capacity
 from policies.language.clauses import Mood, Tense, main_clauses
 from policies.language.coreference import is_elliptical
+from policies.language.dates_elsewhere import notes_elsewhere
 from policies.language.discourse_markers import discourse_margins
 from policies.language.dropped_subject import states_own
 from policies.language.jokes import is_kidding, is_laughed_at
@@ -375,7 +376,9 @@ def without_order(utterance: Utterance, start: int, end: int, fewest_words: int)
 
 def _with_parse(utterance: Utterance, parsed: Parsed | None, earlier: Span | None) -> Utterance:
     if parsed is None:
-        return utterance
+        return replace(
+            utterance, notes=notes_elsewhere(utterance.spelt.plain, utterance.turn.occurred_at, utterance.language)
+        )
     begin, end = discourse_margins(parsed, utterance.other)
     if begin == end:
         return replace(utterance, parsed=parsed)
