@@ -78,13 +78,13 @@ def main(
     rows, out = rows_in(DATA), set(filter(None, held_out.split(",")))
     questions = _questions(rows)
     examples = [_example(row, questions) for row in rows if row.author not in out]
-    examples += [_labelled(text, labels, questions) for text, labels in _messages()]
+    examples += [_labelled(text, {_FORGET[0]: intent}, questions) for text, intent in _messages()]
     sentences = list(_sentences())
+    examples += [_example(one, questions) for one in sentences if one.author != HELD_OUT]
     examples += [_example(row, questions) for row in plain_rows()]
     examples += [_labelled(text, {_PLANTED: label}, questions) for text, label in _planted()]
     about_others, whose, wholes = list(_sensitive()), list(_whose()), list(_wholes())
-    new = [_example(one, questions) for one in sentences if one.author != HELD_OUT]
-    new += [_example(one, questions) for one in about_others if one.author != fit_sensitive_head.HELD_OUT]
+    new = [_example(one, questions) for one in about_others if one.author != fit_sensitive_head.HELD_OUT]
     new += [_example(one, questions) for one in whose if one.author != _WHOSE_HELD_OUT]
     new += [_example(one, questions) for one in wholes if one.author != _WHOLES_HELD_OUT]
     console.print(f"{len(examples) + len(new):,} utterances and messages, {len(questions)} questions")
@@ -123,24 +123,23 @@ def _labelled(text: str, labels: Mapping[str, str], questions: Sequence[Question
     return _example(Row("", text, "", "en", dict(labels)), questions)
 
 
-def _messages() -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield whole messages with their labels: wishes to forget, and what asks for nothing, so for nothing whole."""
-    wish_to_forget, asks_nothing = {_FORGET[0]: _FORGET[1]}, {_FORGET[0]: "none", _WHOLE: "0"}
+def _messages() -> Iterator[tuple[str, str]]:
+    """Yield whole messages with their intents: wishes to forget, and what asks for nothing."""
     chance = random.Random(0)
     for _, row in _rows("forgotten"):
         if row["meant"]:
-            yield row["said"], wish_to_forget
-        yield chance.choice(row["known"]), asks_nothing
+            yield row["said"], "forget"
+        yield chance.choice(row["known"]), "none"
     for _, row in chance.sample(list(_rows("known")), _NEWS):
-        yield row["said"], asks_nothing
+        yield row["said"], "none"
     for wish in wishes():
         if wish.author not in WISHES_HELD_OUT:
-            yield from ((wish.said, wish_to_forget), (wish.said, wish_to_forget))
-            yield from ((text, asks_nothing) for text in wish.told)
+            yield from ((wish.said, "forget"), (wish.said, "forget"))
+            yield from ((text, "none") for text in wish.told)
     for line in (_MESSAGES / "messages.jsonl").read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)["said"], asks_nothing
+        yield json.loads(line)["said"], "none"
     # Twice, or friends who part are taken for somebody who wants to be forgotten.
-    talk = [(text, asks_nothing) for _, text in said_in_talk()]
+    talk = [(text, "none") for _, text in said_in_talk()]
     yield from (*talk, *talk)
 
 
