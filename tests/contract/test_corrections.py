@@ -38,3 +38,11 @@ def test_a_correction_to_a_day_that_no_calendar_has_changes_nothing(worker: Work
 def test_a_correction_of_nothing_that_was_told_leaves_nothing(worker: Worker, anna: str) -> None:
     worker.hear(anna, "9472* typo")
     assert worker.known(subject(anna)) == []
+
+
+def test_what_is_wrong_is_put_right_wherever_in_its_message_it_is_named(worker: Worker, anna: str) -> None:
+    worker.hear(anna, "My mum has moved to Cork.")
+    worker.hear(anna, "YORK. My phone is mad. York, not Cork", first=1)
+    told = [memory.summary for memory in worker.known(subject(anna))]
+    assert any("to York" in summary for summary in told)
+    assert not any("to Cork" in summary for summary in told)

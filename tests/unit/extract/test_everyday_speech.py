@@ -332,6 +332,11 @@ def test_what_the_assistant_or_nobody_is_to_do_is_not_kept(extractor: Extractor,
     assert _summaries(extractor, said) == []
 
 
+def test_what_is_asked_for_next_is_more_of_a_task_and_tells_nothing(extractor: Extractor) -> None:
+    said = "Explain fixed and reducing rate loans in two lines, then a tiny example with 10,000 at 5%."
+    assert _summaries(extractor, said) == []
+
+
 @pytest.mark.parametrize("said", ["allergic to penicillin btw", "on metformin since june"])
 def test_health_in_three_words_is_kept(extractor: Extractor, said: str) -> None:
     assert len(_summaries(extractor, said)) == 1

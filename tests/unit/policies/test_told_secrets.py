@@ -77,6 +77,14 @@ def test_a_secret_told_in_free_words_takes_its_sentence_with_it_and_no_other() -
             "Maya's alarm code is 7730, Maya drives for the Villar family.",
             "[secret], Maya drives for the Villar family.",
         ),
+        (
+            "The alarm code is 7730, my trainer is called Femi.",
+            "[secret], my trainer is called Femi.",
+        ),
+        (
+            "The alarm code is 7730, their trainer is called Femi and they do legs on 13 August 2026.",
+            "[secret], their trainer is called Femi and they do legs on 13 August 2026.",
+        ),
     ],
 )
 def test_a_clause_in_which_nothing_could_be_a_secret_stays_beside_one(said: str, kept: str) -> None:
@@ -95,6 +103,11 @@ def test_what_a_rule_knows_by_name_is_called_by_it() -> None:
 
 def test_a_secret_told_in_free_words_is_among_what_is_masked() -> None:
     assert "6184" in masked_in("The bin store is on 6184, the black gate.", POLICY)
+
+
+@pytest.mark.parametrize("said", ["It's -4 in there today.", "The tyre pressure is 16 now."])
+def test_a_number_of_so_few_digits_is_no_secret_by_itself(said: str) -> None:
+    assert masked_in(said, POLICY) == ()
 
 
 def test_a_year_behind_a_month_is_no_secret() -> None:

@@ -52,6 +52,14 @@ def test_what_follows_from_what_is_over_goes_with_it(
             },
             'Tom: "I am lactose intolerant, so oat milk in everything."',
         ),
+        (
+            'Tom: "Allergic to shellfish, badly. Off to Penang with the in-laws."',
+            {
+                'Tom: "Allergic to shellfish, badly."': 0.0,
+                'Tom: "Off to Penang with the in-laws."': 0.9,
+            },
+            'Tom: "Allergic to shellfish, badly."',
+        ),
         ("Tom sees a doctor, two times a week.", {"Tom sees a doctor": 0.9, "two times a week.": 0.0}, None),
         ("Tom plays golf, and they sing.", {"Tom plays golf": 0.9, "they sing.": 0.3}, None),
         ("Tom plays golf, and they sing.", {"Tom plays golf": 0.2, "they sing.": 0.0}, None),
