@@ -50,7 +50,7 @@ def killable(home: Home, broker_url: str, port: int, **more: str) -> Iterator[su
     def is_up() -> bool:
         assert process.poll() is None, (home.folder / "serve.log").read_text()
         try:
-            return httpx.get(f"http://127.0.0.1:{port}/livez").is_success
+            return httpx.get(f"http://127.0.0.1:{port}/livez", timeout=30.0).is_success
         except httpx.HTTPError:
             return False
 

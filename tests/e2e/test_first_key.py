@@ -32,7 +32,7 @@ class Started:
 
     def is_up(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/livez").is_success
+            return httpx.get(f"{self.url}/livez", timeout=30.0).is_success
         except httpx.HTTPError:
             return False
 
@@ -74,19 +74,19 @@ def test_a_service_without_keys_does_not_start_where_others_reach_it_and_says_wh
 def test_a_service_that_waits_for_a_key_lets_nobody_in_until_one_is_made(
     exposed: Started,
 ) -> None:
-    assert httpx.get(f"{exposed.url}/readyz").status_code == 200
+    assert httpx.get(f"{exposed.url}/readyz", timeout=30.0).status_code == 200
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     for refused in (
-        httpx.get(exposed.url + MEMORIES),
-        httpx.post(f"{exposed.url}/api/v1/turns", json={}),
-        httpx.post(f"{exposed.url}/mcp", json=message),
-        httpx.post(f"{exposed.url}/api/v1/staff-link", json={"name": "mallory"}),
+        httpx.get(exposed.url + MEMORIES, timeout=30.0),
+        httpx.post(f"{exposed.url}/api/v1/turns", json={}, timeout=30.0),
+        httpx.post(f"{exposed.url}/mcp", json=message, timeout=30.0),
+        httpx.post(f"{exposed.url}/api/v1/staff-link", json={"name": "mallory"}, timeout=30.0),
     ):
         assert refused.status_code == 401, refused.text
 
     words = shlex.split(exposed.warning()["make_one"])
     assert words[0] == "afterturn"
     made = exposed.home.json(*words[1:])
-    answer = httpx.get(exposed.url + MEMORIES, headers={"X-API-Key": made["key"]})
+    answer = httpx.get(exposed.url + MEMORIES, headers={"X-API-Key": made["key"]}, timeout=30.0)
     assert (answer.status_code, answer.json()["items"]) == (200, [])
-    assert httpx.get(exposed.url + MEMORIES).status_code == 401
+    assert httpx.get(exposed.url + MEMORIES, timeout=30.0).status_code == 401

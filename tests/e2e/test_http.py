@@ -40,14 +40,14 @@ def said(user: str | None = "anna", text: str = "I live in Lisbon.", **more: Any
 
 @pytest.mark.parametrize("headers", [{}, {"X-API-Key": "at_wrong"}, {"Authorization": "Bearer at_wrong"}])
 def test_who_has_no_key_in_force_is_told_how_to_send_one(service: Served, headers: dict[str, str]) -> None:
-    answer = httpx.post(f"{service.url}/api/v1/turns", json=said(), headers=headers)
+    answer = httpx.post(f"{service.url}/api/v1/turns", json=said(), headers=headers, timeout=30.0)
     assert answer.status_code == 401
     assert "X-API-Key" in answer.json()["detail"]
 
 
 def test_a_key_may_be_sent_as_a_bearer_token(service: Served) -> None:
     headers = {"Authorization": f"Bearer {service.key()}"}
-    assert httpx.post(f"{service.url}/api/v1/turns", json=said(), headers=headers).status_code == 202
+    assert httpx.post(f"{service.url}/api/v1/turns", json=said(), headers=headers, timeout=30.0).status_code == 202
 
 
 def test_a_key_without_the_capability_may_not_enqueue(service: Served) -> None:
@@ -186,11 +186,15 @@ def test_a_service_without_a_broker_takes_turns_and_says_that_it_is_degraded(tmp
 
 def test_a_key_where_none_was_made_is_refused_with_what_to_do(tmp_path: Any, broker_url: str) -> None:
     with served(settings_in(tmp_path, broker_url), anonymous=True) as keyless:
-        refused = httpx.get(f"{keyless.url}/api/v1/memories/?user_id=anna", headers={"X-API-Key": "at_wrong"})
+        refused = httpx.get(
+            f"{keyless.url}/api/v1/memories/?user_id=anna", headers={"X-API-Key": "at_wrong"}, timeout=30.0
+        )
         assert refused.status_code == 401
         assert "no key was made here yet" in refused.json()["detail"]
         keyless.key()
-        refused = httpx.get(f"{keyless.url}/api/v1/memories/?user_id=anna", headers={"X-API-Key": "at_wrong"})
+        refused = httpx.get(
+            f"{keyless.url}/api/v1/memories/?user_id=anna", headers={"X-API-Key": "at_wrong"}, timeout=30.0
+        )
         assert "send a key that is in force" in refused.json()["detail"]
 
 

@@ -178,7 +178,7 @@ def test_a_page_that_the_settings_name_may_ask_and_read_failures_and_no_other_ma
     allowed = asks_first(open_to_a_page, page)
     assert (allowed.status_code, allowed.headers["Access-Control-Allow-Origin"]) == (200, page)
     assert "access-control-allow-credentials" not in allowed.headers
-    refused = httpx.get(f"{open_to_a_page.url}{MEMORIES}", headers={"Origin": page})
+    refused = httpx.get(f"{open_to_a_page.url}{MEMORIES}", headers={"Origin": page}, timeout=30.0)
     assert (refused.status_code, refused.headers["Access-Control-Allow-Origin"]) == (401, page)
     assert "Retry-After" in refused.headers["Access-Control-Expose-Headers"]
     assert "access-control-allow-origin" not in asks_first(open_to_a_page, "https://evil.example").headers
@@ -190,7 +190,7 @@ def test_a_page_that_the_settings_name_may_speak_the_model_context_protocol(open
     wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": ", ".join(sorted(sent))}
     allowed = httpx.options(f"{open_to_a_page.url}/mcp", headers={"Origin": page} | wanted)
     assert allowed.status_code == 200, allowed.text
-    refused = httpx.post(f"{open_to_a_page.url}/mcp", headers={"Origin": page})
+    refused = httpx.post(f"{open_to_a_page.url}/mcp", headers={"Origin": page}, timeout=30.0)
     assert refused.status_code == 401
     assert "WWW-Authenticate" in refused.headers["Access-Control-Expose-Headers"]
 
@@ -326,7 +326,7 @@ def test_failures_have_the_id_of_their_request_too(service: Served, me: httpx.Cl
     answers = [
         me.get(f"{MEMORIES}nothing", headers=mine),
         me.post(MEMORIES, content=too_large, headers=mine),
-        httpx.get(f"{service.url}{MEMORIES}", headers=mine),
+        httpx.get(f"{service.url}{MEMORIES}", headers=mine, timeout=30.0),
     ]
     assert [answer.status_code for answer in answers] == [422, 413, 401]
     assert {answer.headers["X-Request-ID"] for answer in answers} == {"mine-1"}
@@ -340,7 +340,7 @@ def test_no_cache_on_the_way_keeps_what_is_told_to_who_has_a_key(service: Served
         me.get(f"/api/v1/subjects/{user}/export"),
         me.post("/mcp", json=message, headers={"Accept": "application/json, text/event-stream"}),
         me.post(MEMORIES, content=b"x" * (service.settings.http_max_body_bytes + 1)),
-        httpx.get(f"{service.url}{MEMORIES}"),
+        httpx.get(f"{service.url}{MEMORIES}", timeout=30.0),
     ]
     with me.stream("GET", "/api/v1/events") as listening:
         answers.append(listening)

@@ -115,13 +115,15 @@ def session() -> Iterator[requests.Session]:
 
 def a_memory(url: str, headers: dict[str, str]) -> str:
     """The id of a memory of the user."""
-    made = httpx.post(f"{url}/api/v1/memories/", json={"content": "Anna plays the violin."}, headers=headers)
+    made = httpx.post(
+        f"{url}/api/v1/memories/", json={"content": "Anna plays the violin."}, headers=headers, timeout=30.0
+    )
     return str(made.json()["memory"]["memory_id"]) if made.is_success else str(uuid.uuid4())
 
 
 def a_webhook(url: str, headers: dict[str, str]) -> str:
     """The id of a webhook of the tenant."""
-    made = httpx.post(f"{url}/api/v1/webhooks", json={"url": "https://example.com/hook"}, headers=headers)
+    made = httpx.post(f"{url}/api/v1/webhooks", json={"url": "https://example.com/hook"}, headers=headers, timeout=30.0)
     return str(made.json()["id"])
 
 

@@ -297,7 +297,7 @@ def test_a_forgotten_user_is_gone_with_a_proof(me: httpx.Client, user: str) -> N
 
 
 def test_the_description_of_the_service_lists_its_routes(service: Served) -> None:
-    described = httpx.get(f"{service.url}/openapi.json").json()
+    described = httpx.get(f"{service.url}/openapi.json", timeout=30.0).json()
     assert {"/api/v1/turns", "/api/v1/memories/search", "/api/v1/subjects/{subject_id}/context"} <= set(
         described["paths"]
     )

@@ -98,7 +98,7 @@ def test_turns_are_not_limited_unless_a_setting_says_so(service: Served) -> None
 
 
 def test_who_has_no_key_in_force_takes_nothing_from_anybody(service: Served) -> None:
-    answer = httpx.get(f"{service.url}/api/v1/memories/", headers={"X-API-Key": "at_wrong"})
+    answer = httpx.get(f"{service.url}/api/v1/memories/", headers={"X-API-Key": "at_wrong"}, timeout=30.0)
     assert answer.status_code == 401
     assert "RateLimit" not in answer.headers
 

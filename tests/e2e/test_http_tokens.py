@@ -121,11 +121,11 @@ def test_a_token_that_its_issuer_did_not_sign_opens_nothing(trusting: Served, is
 def test_a_client_of_the_model_context_protocol_is_led_to_the_provider(trusting: Served, issuer: Issuer) -> None:
     """As RFC 9728 says, by what the protocol's own client reads of it."""
     url, leads_to = f"{trusting.url}/mcp", f"{trusting.url}/.well-known/oauth-protected-resource/mcp"
-    refused = [httpx.post(url), bearer(trusting, issuer.token("anna", aud="another")).post("/mcp")]
+    refused = [httpx.post(url, timeout=30.0), bearer(trusting, issuer.token("anna", aud="another")).post("/mcp")]
     for answer in refused:
         assert answer.status_code == 401
         assert answer.headers["WWW-Authenticate"] == f'Bearer resource_metadata="{leads_to}"'
-    told = httpx.get(leads_to)
+    told = httpx.get(leads_to, timeout=30.0)
     metadata = ProtectedResourceMetadata.model_validate_json(told.content)
     assert metadata.authorization_servers is not None
     assert [str(server).rstrip("/") for server in metadata.authorization_servers] == [issuer.url]
@@ -136,8 +136,8 @@ def test_a_client_of_the_model_context_protocol_is_led_to_the_provider(trusting:
 
 def test_where_no_provider_is_set_nobody_is_led_to_one(broker_url: str, tmp_path: Path) -> None:
     with served(settings_in(tmp_path, broker_url)) as by_keys:
-        assert httpx.post(f"{by_keys.url}/mcp").headers["WWW-Authenticate"] == "Bearer"
-        assert httpx.get(f"{by_keys.url}/.well-known/oauth-protected-resource/mcp").status_code == 404
+        assert httpx.post(f"{by_keys.url}/mcp", timeout=30.0).headers["WWW-Authenticate"] == "Bearer"
+        assert httpx.get(f"{by_keys.url}/.well-known/oauth-protected-resource/mcp", timeout=30.0).status_code == 404
 
 
 def test_the_keys_are_kept_and_an_unknown_one_is_looked_up(

@@ -37,4 +37,4 @@ def test_a_parameter_is_no_less_known_for_being_named_twice(me: httpx.Client) ->
 
 def test_what_others_add_to_the_addresses_of_pages_and_probes_changes_nothing(service: Served) -> None:
     for path in ("/livez", "/openapi.json", "/me"):
-        assert httpx.get(f"{service.url}{path}?utm_source=mail").status_code != 422
+        assert httpx.get(f"{service.url}{path}?utm_source=mail", timeout=30.0).status_code != 422

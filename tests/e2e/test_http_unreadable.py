@@ -80,6 +80,6 @@ def test_a_websocket_is_opened_nowhere_and_its_request_answered_as_any_other(por
         "Sec-WebSocket-Version": "13",
         "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
     }
-    assert httpx.get(f"http://127.0.0.1:{port}/livez", headers=wanted).status_code == 200
-    nowhere = httpx.get(f"http://127.0.0.1:{port}/nowhere", headers=wanted)
+    assert httpx.get(f"http://127.0.0.1:{port}/livez", headers=wanted, timeout=30.0).status_code == 200
+    nowhere = httpx.get(f"http://127.0.0.1:{port}/nowhere", headers=wanted, timeout=30.0)
     assert (nowhere.status_code, nowhere.headers["content-type"]) == (404, "application/problem+json")

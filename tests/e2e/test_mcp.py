@@ -231,7 +231,7 @@ def test_a_request_has_the_same_keys_as_any_other(service: Served, user: str) ->
     assert post(f"{url}?user_id=other", key).status_code == 403
     assert post(url, {"X-API-Key": service.key()}).status_code == 422
     assert post(f"{url}?user_id=%01", {"X-API-Key": service.key()}).status_code == 422
-    assert httpx.get(url, headers=key).status_code == 405
+    assert httpx.get(url, headers=key, timeout=30.0).status_code == 405
 
 
 @pytest.mark.parametrize("revision", [None, REVISIONS[0]])
@@ -259,9 +259,9 @@ def test_a_page_that_was_led_here_under_another_name_reads_nothing(broker_url: s
         assert post(url, {"Host": "evil.example"}).status_code == 421
         assert post(url, {"Origin": "http://evil.example"}).status_code == 403
         memories = f"{open_to_all.url}/api/v1/memories/?user_id=anna"
-        assert httpx.get(memories).status_code == 200
-        assert httpx.get(memories, headers={"Host": "evil.example"}).status_code == 421
-        assert httpx.get(memories, headers={"Origin": "http://evil.example"}).status_code == 403
+        assert httpx.get(memories, timeout=30.0).status_code == 200
+        assert httpx.get(memories, headers={"Host": "evil.example"}, timeout=30.0).status_code == 421
+        assert httpx.get(memories, headers={"Origin": "http://evil.example"}, timeout=30.0).status_code == 403
 
 
 def test_a_client_reads_and_is_told_to_try_again_with_what_it_writes_while_the_broker_is_away(tmp_path: Path) -> None:

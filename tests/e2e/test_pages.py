@@ -51,15 +51,15 @@ def send(me: httpx.Client, path: str, at: str = "/me/preferences", **fields: str
 
 
 def test_without_a_session_a_page_says_how_to_come_in_and_nothing_else(service: Served) -> None:
-    answer = httpx.get(f"{service.url}/me")
+    answer = httpx.get(f"{service.url}/me", timeout=30.0)
     assert answer.status_code == 401
     assert "link" in answer.text
 
 
 def test_a_link_works_once(service: Served, backend: httpx.Client, user: str) -> None:
     link = backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"]
-    assert httpx.get(link).status_code == 303
-    again = httpx.get(link)
+    assert httpx.get(link, timeout=30.0).status_code == 303
+    again = httpx.get(link, timeout=30.0)
     assert again.status_code == 401
     assert "Ask for a new one" in again.text
 
@@ -76,7 +76,7 @@ def test_a_key_makes_no_link_to_pages_on_which_more_may_be_done_than_with_it(ser
 
 
 def test_the_session_lies_in_a_cookie_that_no_script_reads(service: Served, backend: httpx.Client, user: str) -> None:
-    answer = httpx.get(backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"])
+    answer = httpx.get(backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"], timeout=30.0)
     assert {"HttpOnly", "SameSite=lax"} <= set(answer.headers["set-cookie"].split("; "))
 
 

@@ -199,7 +199,7 @@ def test_a_listener_at_one_hears_what_comes_through_the_other_and_the_metrics_ar
     service: Together, pair: tuple[int, int], user: str
 ) -> None:
     def shown(name: str) -> float:
-        page = httpx.get(f"{service.metrics}/metrics").text
+        page = httpx.get(f"{service.metrics}/metrics", timeout=30.0).text
         return sum(float(line.split()[-1]) for line in page.splitlines() if line.startswith(name))
 
     def heard(listening: httpx.Client, stack: ExitStack) -> Iterator[str]:

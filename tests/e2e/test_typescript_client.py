@@ -88,7 +88,7 @@ def backend(folder: Path, service: Served) -> Iterator[str]:
     def is_up() -> bool:
         assert process.poll() is None
         try:
-            return httpx.post(f"http://127.0.0.1:{port}/nobody", content="Hello.").is_success
+            return httpx.post(f"http://127.0.0.1:{port}/nobody", content="Hello.", timeout=30.0).is_success
         except httpx.TransportError:
             return False
 
