@@ -13,7 +13,7 @@ from policies.language.clauses import main_clauses
 from policies.language.date_mentions import month_number
 from policies.language.parse import Parsed
 from policies.language.sentences import words
-from policies.language.spans import MONTHS, written_day
+from policies.language.spans import WRITTEN_DAY, written_day
 from policies.language.wording import read
 
 _LONGEST: Final = 14
@@ -25,9 +25,7 @@ _TOKEN: Final = re.compile(r"[^\W_](?:[^\s,;!?()\[\]\"“”*]*[^\W_])?%?|[$€�
 _SIGNS: Final = "$€£"
 _STARRED: Final = re.compile(r"\*\s?\w|\w\*(?!\w)")
 """ "*255", "181* typo"."""
-_DATE: Final = re.compile(
-    rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month.title() for month in MONTHS)}) (?P<year>\d{{4}})\b"
-)
+_DATE: Final = re.compile(WRITTEN_DAY)
 """A resolved date, as summaries have it: "26 September 2026"."""
 _BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
 """A resolved day that stands beside the words: "on Friday [9 October 2026]"."""

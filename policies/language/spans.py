@@ -13,6 +13,10 @@ MONTHS: Final = (
 _SEASONS: Final = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 
 
+WRITTEN_DAY: Final = rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(MONTHS)}) (?P<year>\d{{4}})\b"
+"""A resolved date, as summaries have it: "26 September 2026"."""
+
+
 @dataclass(frozen=True)
 class Span:
     """Days that belong together: the first of them, how they are written, and the word that stands before."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from policies.language.lexicon import word_set
 from policies.language.sentences import words
-from policies.language.spans import MONTHS
+from policies.language.spans import WRITTEN_DAY
 from policies.language.wording import contents, read
 from policies.privacy import addresses, identifiers, planted, secrets, tables, told_secrets
 from policies.privacy import seed_phrases as seeds
@@ -48,8 +48,8 @@ _CLAUSE_BEGINS: Final = (
     r"[,;]\s(?=(?:my|our|their)\s(?:[\w'’-]{{1,24}}\s){{1,3}}(?:is|are|was|were|has|have)\b)"
 )
 """Between the clauses of a sentence: "my PIN is 4821, I live in Rome"."""
-_RESOLVED_DAY: Final = re.compile(rf"\b\d{{1,2}} (?:{'|'.join(month.title() for month in MONTHS)}) \d{{4}}\b")
-"""A date as summaries have it, of which no secret is made: "13 August 2026"."""
+_RESOLVED_DAY: Final = re.compile(WRITTEN_DAY)
+"""A date, of which no secret is made: "13 August 2026"."""
 _LONGEST_PARTED: Final = 400
 """Characters of a sentence that is read clause by clause; a longer one is no talk."""
 _HOLLOW: Final = word_set(

@@ -41,6 +41,12 @@ def test_a_row_hears_each_of_its_labels_within_a_text(rule: Rule) -> None:
         assert not rule.first_runs.isdisjoint(runs_of(lower)) or any(dense in lower for dense in rule.dense_labels)
 
 
+def test_a_shape_of_which_the_value_took_no_part_is_found_whole() -> None:
+    rule = Rule("code", re.compile(r"gate (?P<value>\d{4})|vault \d{6}"), ("gate 4471", "vault 447100"), "a gate")
+    places = [(finding.start, finding.end) for finding in find_all("gate 4471, vault 447100", (rule,))]
+    assert places == [(5, 9), (11, 23)]
+
+
 PIECES = [piece for rule in RULES for example in rule.examples for piece in (example, example[: len(example) // 2])]
 
 
