@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from policies.language.clauses import AUXILIARIES, Tense, clause_of, governor, is_had, is_verb, tense_at
-from policies.language.date_grammar import HOLIDAY
+from policies.language.date_grammar import HOLIDAY, MONTH
 from policies.language.dates import Looks, When, find_dates
 from policies.language.habits import is_habit
 from policies.language.parse import Parsed
@@ -47,10 +47,12 @@ _FOR_SO_LONG = re.compile(
     r"(?P<unit>years?|months?)\b(?! from| old)"
 )
 """For how long something has been so: "for about 3 years", "for the last month"."""
+_MONTH: Final = re.compile(MONTH, re.IGNORECASE)
+"""A month: "March"."""
 _HOLIDAY: Final = re.compile(rf"(?:(?:this past|last|this coming|this|next) )?{HOLIDAY}", re.IGNORECASE)
 """A day with a name, which says more than its date: "Christmas Eve"."""
-_COUNTS_DOWN: Final = re.compile(r" (?:to go )?(?:till|until)\b", re.IGNORECASE)
-"""Behind how long it is until a day: "two weeks until the exam"."""
+_COUNTS_DOWN: Final = re.compile(r"[\w ]{1,24}\b(?:day|week|month)s? (?:to go )?(?:till|until)\b", re.IGNORECASE)
+"""How long it is until a day: "two weeks until the exam"."""
 _ORDINAL: Final = re.compile(r"(?:the )?\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 """A number that may be a day of the month or the place in a row: "the 4th"."""
 _COUNTED: Final = {
@@ -104,7 +106,7 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
         return Looks.BACK
     # "Ten years come June", "I got a surgery set for March tenth", "we have tickets for 3 May".
     is_to_come = before is not None and (
-        before.lower == "come" or (before.lower == "for" and (path & _ARRANGED or _is_of_a_thing(parsed, before.head)))
+        before.lower == "come" or (before.lower == "for" and (path & _ARRANGED or _is_for_a_day(parsed, index)))
     )
     until = before is not None and before.lower in ("by", "until", "till")
     if path & _AHEAD or is_to_come or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
@@ -150,20 +152,23 @@ def _is_put_to(parsed: Parsed, index: int, verb: int) -> bool:
 
 
 def _is_granted(parsed: Parsed, index: int, verb: int) -> bool:
-    """Return whether a day is what somebody is given, or until or for when: "they gave me 3 June", "gave us until
-    May"."""
+    """Return whether a day is what somebody is given, or until when: "they gave me 3 June", "gave us until May"."""
     tokens, at, joints = parsed.tokens, index, list[str]()
     while at != verb and tokens[at].head != at:
         at = tokens[at].head
         joints += [tokens[at].lower] if tokens[at].tag == "IN" else []
-    return tokens[verb].lower in _GRANTS and joints in ([], ["until"], ["till"], ["for"], ["for", "in"])
+    return tokens[verb].lower in _GRANTS and joints in ([], ["until"], ["till"])
 
 
-def _is_of_a_thing(parsed: Parsed, head: int) -> bool:
-    """Return whether "for" a day hangs on a thing, or on a verb that has one: "a slot for Monday", "got tickets for 3
-    May"."""
-    is_thing = parsed.tokens[head].tag.startswith("NN") and parsed.tokens[head].lower != "time"
-    return is_thing or any(parsed.tokens[child].dep == "dobj" for child in parsed.children(head))
+def _is_for_a_day(parsed: Parsed, index: int) -> bool:
+    """Return whether what stands behind "for" is a day for which there is a thing: "a slot for Monday", "got tickets
+    for 3 May"; not a month, whose bill may have come long ago."""
+    tokens, head = parsed.tokens, parsed.tokens[index - 1].head
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    is_day_named = following is not None and (following.tag == "CD" or following.text[:1].isdigit())
+    if _MONTH.fullmatch(tokens[index].text) and not is_day_named:
+        return False
+    return tokens[head].tag.startswith("NN") or any(tokens[child].dep == "dobj" for child in parsed.children(head))
 
 
 def _is_past_perfect(parsed: Parsed, verb: int) -> bool:
@@ -219,7 +224,7 @@ def notes_of(parsed: Parsed, text: str, moment: datetime, earlier: Span | None =
             continue
         if parsed.tokens and is_habit(parsed, first, last):
             continue
-        says_more = _HOLIDAY.match(text, when.start) or _COUNTS_DOWN.match(text, when.end)
+        says_more = _HOLIDAY.match(text, when.start) or _COUNTS_DOWN.match(text, when.start)
         whole = _is_whole(parsed, first, last) and not says_more
         has_year = str(when.span.first.year) in text[when.start : when.end]
         notes.append(

@@ -31,15 +31,19 @@ class _Form(NamedTuple):
 def notes_elsewhere(text: str, moment: datetime, language: str) -> tuple[Note, ...]:
     """Return notes on the dates of a text in another language than English, seen from `moment` in its own zone, in
     order; all stand in brackets behind the words."""
-    found: dict[int, Note] = {}
-    for form in _forms().get(language, ()):
-        for match in form.pattern.finditer(text):
-            named = next((name for name in match.groupdict().values() if name), "")
-            english = re.sub(r"\{\w+\}", form.names.get(named.lower(), ""), form.english)
-            for when in find_dates(english, moment, lambda _position: Looks.AHEAD):
-                here = When(match.start(), match.end(), match.start(), when.span, when.at)
-                found[match.start()] = Note(match.start(), match.end(), match.start(), when.span.text, "", False, here)
-    return tuple(found[start] for start in sorted(found))
+    found = [(match, form) for form in _forms().get(language, ()) for match in form.pattern.finditer(text)]
+    notes: list[Note] = []
+    for match, form in sorted(found, key=lambda one: (one[0].start(), -one[0].end())):
+        start, end = match.span()
+        if notes and start < notes[-1].end:
+            continue  # "mañana" of "pasado mañana".
+        named = next((name for name in match.groupdict().values() if name), "")
+        english = re.sub(r"\{\w+\}", form.names.get(named.lower(), ""), form.english)
+        notes += (
+            Note(start, end, start, when.span.text, "", False, When(start, end, start, when.span, when.at))
+            for when in find_dates(english, moment, lambda _position: Looks.AHEAD)
+        )
+    return tuple(notes)
 
 
 @lru_cache(maxsize=1)

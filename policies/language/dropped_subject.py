@@ -25,9 +25,11 @@ def states_own(parsed: Parsed) -> bool:
     """Return whether a sentence that opens with a bare verb says how things are with its speaker: "Own a boat", "Have
     two cats"; not "Have a look", "Work it out"."""
     tokens = parsed.tokens
+    if len(tokens) < _FEWEST:
+        return False
     if tokens[0].lower in _THINKS:
         return any(_is_own_thought(parsed, child) for child in parsed.children(0) if tokens[child].dep == "ccomp")
-    if len(tokens) < _FEWEST or tokens[1].lower in ("it", "this", "that", "me", "us", "them", "out", "on"):
+    if tokens[1].lower in ("it", "this", "that", "me", "us", "them", "out", "on"):
         return False
     if tokens[0].lower in _STATES:
         return tokens[1].tag in ("DT", "IN", "CD") or tokens[1].lower == "here"

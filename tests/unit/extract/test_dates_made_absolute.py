@@ -46,6 +46,8 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("Tomorrow is my last day", "22 November 2026 is my last day"),
         ("They gave me the driving part for 12 January", "They gave me the driving part for 12 January 2027"),
         ("I got tickets for 3 May", "I got tickets for 3 May 2027"),
+        ("I got the bill for January", "I got the bill for January 2026"),
+        ("We are away from Monday till Friday", "We are away from 23 November 2026 till 27 November 2026"),
         ("I have ten days till my exam", "I have ten days [1 December 2026] till my exam"),
         ("We had two weeks until the shop closed", "We had two weeks until the shop closed"),
         ("The report is due by the end of the month", "The report is due by 30 November 2026"),

@@ -15,6 +15,7 @@ WEDNESDAY = datetime(2026, 11, 18, 12, tzinfo=UTC)
     ("language", "said", "words", "meant"),
     [
         ("es", "Mañana firmo la escritura", "Mañana", "19 November 2026"),
+        ("es", "Pasado mañana vuelo a Lima", "Pasado mañana", "20 November 2026"),
         ("es", "Nos vemos el lunes que viene", "el lunes que viene", "23 November 2026"),
         ("de", "Voraussichtlich bis Ende des Monats", "bis Ende des Monats", "30 November 2026"),
         ("de", "Wir ziehen nächste Woche um", "nächste Woche", "the week of 23 November 2026"),
@@ -37,8 +38,10 @@ def test_a_date_that_needs_no_tense_is_told_beside_its_words(language: str, said
         ("es", "Trabajo por la mañana"),
         ("es", "Esta mañana llovía"),
         ("de", "Guten Morgen"),
+        ("de", "Ich war heute morgen beim Arzt"),
         ("fr", "Je nage le mardi"),
         ("pl", "Biegam w środy"),
+        ("pl", "Pracuję tu od stycznia"),
         ("zh", "我周三打球"),
         ("und", "domani parto"),
     ],
