@@ -19,12 +19,10 @@ from memory.documents.indexing import make_searchable
 from memory.documents.put import put_document as put
 from memory.events import announce_left
 from memory.failures import is_transient
-from memory.indexing import index
 from memory.leases import LeaseKeeper
-from memory.metrics import DeadLetterReason, count_dead_letter, observe_searchable
+from memory.metrics import DeadLetterReason, count_dead_letter
 from memory.quotas import refuse_turn, tell_refused
 from memory.reindex import must_be_built
-from memory.spending import spending
 from memory.tracing import start_tracing
 from schema import Document, Subject, Turn
 from schema.errors import (
@@ -60,6 +58,7 @@ from stores.queue import (
 from worker.app import app, settings
 from worker.context import WorkerContext, load_models, open_worker_context
 from worker.drain import drain
+from worker.freed_memory import share_arenas
 from worker.inspection import busy
 from worker.memory_bound import MemoryBound
 from worker.nights.base import JobName
@@ -69,6 +68,7 @@ from worker.nights.dispatch import tick
 from worker.nights.jobs import NIGHTLY_JOBS
 from worker.nights.page import do_page
 from worker.nights.throttle import SingleFlight
+from worker.repair import index_left
 from worker.scrape import show_worker
 from worker.shutdown import Shutdown
 from worker.webhooks import send_waiting
@@ -108,6 +108,7 @@ def _tracing() -> Callable[[], None]:
 
 @worker_init.connect
 def _open_at_start(**_: Any) -> None:
+    share_arenas()
     try:
         _require_entry()
         must_be_built(_context())
@@ -302,10 +303,7 @@ def sweep() -> None:
     for subject, document_id in context.catalog.documents.waiting(now - patience, _SUBJECTS_A_SWEEP):
         request_indexing(app, subject, document_id)
     announce_left(context.catalog.outbox(besides=in_work), context)
-    jobs = context.catalog.index_jobs(besides=in_work)
-    with spending("repair"):
-        index(jobs, context)
-    observe_searchable([at.timestamp() for at in context.catalog.arrivals([job.memory_id for job in jobs])])
+    index_left(context, in_work)
     for endpoint_id in context.catalog.webhooks.due(now, _ENDPOINTS_A_SWEEP):
         request_webhooks(app, endpoint_id)
     look_at_watched(context, now, limit=_SUBJECTS_A_SWEEP)

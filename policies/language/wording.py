@@ -156,7 +156,7 @@ def called(text: str, name: str, stand_in: str) -> str:
     return re.sub(rf"(?<!\w)(?<!\b\d )(?<!\b\d\d )(?:{'|'.join(forms)})(?!\w)(?! \d{{4}}\b)", stand_in, text)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def read(text: str, name: str = "") -> Wording:
     """Take a sentence apart; of a quotation, the words said. Never raises; reads the first `MAX_CHARS` characters.
 
@@ -206,7 +206,7 @@ def read(text: str, name: str = "") -> Wording:
     )
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def in_turn(text: str) -> tuple[str, ...]:
     """Return what a text says word by word: its content words as they come, one that is denied marked as such, and the
     small words that make something doubtful, or have an opposite, between them. Numbers are left out.

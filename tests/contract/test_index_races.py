@@ -20,6 +20,7 @@ from tests.contract.catalogs import a_memory
 from tests.contract.pipeline import EVERYTHING, Worker, on_every_store
 from tests.erasing import erase_memory
 from tests.turns import subject
+from worker.repair import index_left
 
 pytest_generate_tests = on_every_store
 NOW = datetime.now(UTC)
@@ -145,3 +146,23 @@ def test_a_job_that_one_was_alone_with_is_struck_and_one_that_another_took_stays
     worker.lose_index_jobs(memory.subject)
     catalog.mark_done(catalog.take_index_jobs(catalog.index_jobs(memory.subject), PATIENCE))
     assert catalog.index_jobs(memory.subject) == []
+
+
+def test_what_one_sweep_is_at_work_on_no_other_does_again(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the first takes: else each sweep would make those before it slower."""
+    memory = untold(worker, anna)
+    begun: list[str] = []
+
+    def another_sweeps(point: str) -> None:
+        if point == "before_index":
+            begun.append(point)
+            worker.lose_index_jobs(memory.subject)
+            if len(begun) == 1:
+                index_left(worker.context, (NOW, NOW))
+
+    monkeypatch.setattr("memory.indexing.hit", another_sweeps)
+    index_left(worker.context, (NOW, NOW))
+    assert len(begun) == 1
+    assert_agreed(memory, worker)

@@ -199,7 +199,7 @@ HARM: Final = (
     Mutation(
         "a plan outlives the lock under which it is made",
         "worker/nights/subject_run.py",
-        "            if not self._lock.renew():\n                raise Busy\n",
+        '            if not self._lock.renew():\n                raise Busy("the lock of the plan ran out")\n',
         "",
         ("tests/contract/test_night_runs.py", "-k", "takes_long and sqlite"),
     ),

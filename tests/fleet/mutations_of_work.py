@@ -143,7 +143,7 @@ WORK: Final = (
     Mutation(
         "two workers plan for one subject at a time",
         "worker/nights/subject_run.py",
-        "        if lock is None:\n            raise Busy\n",
+        '        if lock is None:\n            raise Busy("another worker plans for the subject")\n',
         "",
         ("tests/contract/test_night_runs.py",),
     ),

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 
 import memory.parser.english as language
 from interfaces.cli.fleet import ask_kernel_to_end_with_parent
-from stores.embedding import adapted, minilm, utterance_reader
+from stores.embedding import adapted, cross_encoder, minilm, utterance_reader
 from worker.extract import sentiment
 
 # Whoever ends the tests, however rudely, ends the server of forks with them, and it ends those that it forked.
@@ -56,7 +56,8 @@ sentiment.prepare()
 minilm.MiniLM = cache(minilm.MiniLM)  # type: ignore[misc, assignment]
 minilm.MiniLM()._model()
 adapted._Loaded = cache(adapted._Loaded)  # type: ignore[misc, assignment]
-adapted._Loaded(utterance_reader.WEIGHTS)
+for weights in (utterance_reader.WEIGHTS, cross_encoder.ENDINGS, cross_encoder.FORGETTING):
+    adapted._Loaded(weights)
 
 # What is collected here is not looked through, and thereby copied, in each fork.
 gc.collect()

@@ -41,10 +41,12 @@ def joined(fleet: Fleet) -> Counter[str]:
 
 
 def has_processed(fleet: Fleet, turns: int) -> bool:
+    fleet.revive_beats()
     return fleet.processed() >= turns
 
 
 def has_joined(fleet: Fleet, before: int) -> bool:
+    fleet.revive_beats()
     return joined(fleet).total() > before and fleet.is_idle()
 
 

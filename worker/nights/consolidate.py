@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -147,8 +146,10 @@ def request_condensing_once(subject: Subject, context: WorkerContext) -> None:
 def condense_at_once(subject: Subject, context: WorkerContext, leases: LeaseKeeper, now: datetime) -> None:
     """Condense a subject that tells too much to wait for its night. Who is talking still is done in the night."""
     context.redis.delete(_asked(subject))
-    with suppress(Busy):
+    try:
         run_for_subject(subject, AT_ONCE, context, leases, now)
+    except Busy as reason:
+        _log.info("left_to_the_night", stage="night", job="consolidate", reason=str(reason))
 
 
 def _asked(subject: Subject) -> str:

@@ -17,6 +17,7 @@ from schema.errors import ConcurrentChange, StaleFence, Transient
 from stores.mailbox import Lease
 from stores.redis import FleetLock, try_lock
 from worker.context import WorkerContext
+from worker.freed_memory import give_back_freed_memory
 from worker.nights.base import Job, Plan
 from worker.nights.throttle import Pace
 
@@ -44,7 +45,7 @@ class _Resting:
         self._pace.rest()
         if time.monotonic() - self._renewed_at > self._renew_after:
             if not self._lock.renew():
-                raise Busy
+                raise Busy("the lock of the plan ran out")
             self._renewed_at = time.monotonic()
 
 
@@ -65,6 +66,8 @@ def run_for_subject(
             if rows := spent.rows():
                 with suppress(Transient):
                     context.catalog.costs.note(subject, rows, now)
+            if job.ahead:
+                give_back_freed_memory()
 
 
 def _run(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper, now: datetime) -> Plan | None:
@@ -77,7 +80,7 @@ def _run(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper
     name, seconds = f"{_PLANNING}{{{subject.key}}}", context.settings.turn_deadline_seconds
     with try_lock(context.redis, name, seconds) as lock:
         if lock is None:
-            raise Busy
+            raise Busy("another worker plans for the subject")
         rest = _Resting(Pace(leases), lock, seconds).rest
         plan = job.plan(subject, replace(context, rest=rest), now)
         for changes in plan.changes if plan.steps else ():
@@ -93,7 +96,7 @@ def _written(plan: Plan, lease: Lease, context: WorkerContext) -> Plan | None:
     try:
         write(plan, lease.token, context)
     except (ConcurrentChange, StaleFence) as error:
-        raise Busy from error
+        raise Busy(f"what was planned for has changed: {type(error).__name__}") from error
     return plan
 
 
@@ -106,7 +109,7 @@ def _lease(subject: Subject, context: WorkerContext, leases: LeaseKeeper) -> Ite
     """
     lease = context.mailbox.acquire_lease(subject, context.settings.lease_seconds, turns_first=True)
     if lease is None:
-        raise Busy
+        raise Busy("the subject has turns pending or in work")
     try:
         with leases.keeping(lease):
             yield lease
