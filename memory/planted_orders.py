@@ -33,16 +33,17 @@ def likely_planted(texts: Iterable[str], embedder: Embedder, reader: UtteranceRe
         EmbedderUnavailable: the embedder cannot be asked now.
     """
     different = dict.fromkeys(texts)
-    if embedder.name != EMBEDDER:
-        return frozenset(filter(planted.is_likely, different))
     english = [text for text in different if language_of(text) == ENGLISH]
+    elsewhere = (text for text in different.keys() - set(english) if planted.is_likely(text, is_english=False))
+    if embedder.name != EMBEDDER:
+        return frozenset([*filter(planted.is_likely, english), *elsewhere])
     unsure = list(filter(planted.may_be, english))
     vectors = embedder.embed([planted.as_read(text) for text in unsure]) if unsure else ()
     by_vectors = [text for text, vector in zip(unsure, vectors, strict=True) if planted.is_likely(text, vector)]
     if reader is not None:
         readings = reader.read([read_as(planted.as_read(text)) for text in by_vectors])
         by_vectors = [text for text, reading in zip(by_vectors, readings, strict=True) if reading.planted >= _MAY_BE]
-    return frozenset([*by_vectors, *filter(planted.is_likely, different.keys() - set(english))])
+    return frozenset([*by_vectors, *elsewhere])
 
 
 def is_likely_planted_statement(text: str, embedder: Embedder, reader: UtteranceReader | None = None) -> bool:

@@ -15,7 +15,7 @@ from policies.language.life_topics import LIFE_TOPICS
 from policies.language.own_topics import meant_by_words
 from policies.language.wording import Wording, content, contents, read
 from policies.likely_meant import likely_meant
-from policies.pieces import names_nobody, tells_alone, told_together
+from policies.pieces import leans, names_nobody, tells_alone, told_together
 from policies.privacy.sensitive import is_of, kind_called
 from policies.wish_words import SPOKEN_WORD, idle_in, life_topics_meant, names_nothing, names_what_stays
 from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
@@ -206,8 +206,8 @@ def left_of(item: Known, request: ForgetRequest, policy: Policy, name: str) -> s
     meant: list[bool] = []
     for piece in pieces:
         summary = piece.memory.summary
-        leans = _LEANS_ON_IT.match(summary) is not None or names_nobody(summary, name)
-        meant.append((leans and meant[-1:] == [True]) or wanted.means_piece(piece, policy, name))
+        leans_on_it = _LEANS_ON_IT.match(summary) is not None or leans(summary, name)
+        meant.append((leans_on_it and meant[-1:] == [True]) or wanted.means_piece(piece, policy, name))
     rest = [piece for piece, sure in zip(pieces, meant, strict=True) if not sure and wanted.may_stay(piece, name)]
     if not any(meant) or all(names_nobody(piece.memory.summary, name) for piece in rest):
         return None

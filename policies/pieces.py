@@ -126,7 +126,7 @@ def left_after(pieces: Sequence[str], gone: Sequence[bool], name: str) -> str | 
     left: list[str] = []
     leans_on_gone = False
     for piece, is_gone in zip(pieces, gone, strict=True):
-        leans_on_gone = is_gone or (leans_on_gone and _leans(piece, name))
+        leans_on_gone = is_gone or (leans_on_gone and leans(piece, name))
         if not leans_on_gone:
             left.append(piece)
     if len(left) == len(pieces) or all(names_nobody(piece, name) for piece in left):
@@ -142,7 +142,9 @@ def _article(thing: str) -> str:
     return "an " if thing[0].lower() in "aeiou" else "a "
 
 
-def _leans(piece: str, name: str) -> bool:
+def leans(piece: str, name: str) -> bool:
+    """Return whether a piece means nothing without what stands before it: "2 kg", "had her vaccinated"; `name` is what
+    the user is called."""
     quotation = _QUOTATION.fullmatch(piece)
     words = quotation["words"] if quotation else piece
     is_bit = _is_fragment(piece) and _SUBJECT.match(words) is None and len(words.split()) < _FEWEST_BARE

@@ -58,7 +58,7 @@ from stores.queue import (
 from worker.app import app, settings
 from worker.context import WorkerContext, load_models, open_worker_context
 from worker.drain import drain
-from worker.freed_memory import share_arenas
+from worker.freed_memory import bound_allocator
 from worker.inspection import busy
 from worker.memory_bound import MemoryBound
 from worker.nights.base import JobName
@@ -108,7 +108,7 @@ def _tracing() -> Callable[[], None]:
 
 @worker_init.connect
 def _open_at_start(**_: Any) -> None:
-    share_arenas()
+    bound_allocator()
     try:
         _require_entry()
         must_be_built(_context())

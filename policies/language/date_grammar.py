@@ -140,10 +140,12 @@ FORMS: Final = (
     ),
     _form(
         "from_day",
-        rf"(?:{_N} (?:(?!(?:month|year)s? \w+ (?:this |next )?{DAY}){_UNITS} (?:from|on|after) (?:this |next )?"
+        rf"(?:(?:{_N} |(?=(?:week|fortnight) from ))(?:(?!(?:month|year)s? \w+ (?:this |next )?{DAY}){_UNITS} "
+        r"(?:from|on|after) (?:this coming |this |next )?"
         rf"(?P<anchor>today|now|tomorrow|{DAY})|(?P<unit_>weeks?|fortnights?) (?P<anchor_>today|tomorrow))|"
         rf"(?P<short>today|tomorrow|{DAY}) (?P<unit2>week|fortnight))\b(?!s| of\b|end)",
         "a week from today",
+        "week from this coming Wednesday",
         "two weeks on Thursday",
         "a fortnight tomorrow",
         "Saturday week",
@@ -197,8 +199,8 @@ FORMS: Final = (
     ),
     _form(
         "edge",
-        r"(?:the )?(?P<edge>(?:first|last) day|end|(?:start|beginning|middle)(?= of (?:this|next|last|the year)\b)) of "
-        r"(?:(?P<which>this|next|last) |the )?(?P<unit>month|year|week)\b",
+        r"(?:the )?(?P<edge>(?:first|last) day|end|(?:start|beginning|middle)(?= of (?:this|next|last|the year)\b)) "
+        r"(?:of|o['’]?) (?:(?P<which>this|next|last) |the )?(?P<unit>month|year|week)\b",
         "by end of month",
         "the end of next year",
         "the start of the year",
@@ -214,15 +216,16 @@ FORMS: Final = (
     _form(
         "month",
         r"(?:(?P<edge>early|late|mid|(?:the )?end of)[ -])?(?P<which>last |next |this coming |coming |this )?"
-        rf"(?P<m>{MONTH})\b(?!\.\w|'[a-z])",
+        rf"(?P<m>{MONTH})\b(?!\.\w|'[a-z]|-(?:(?P=m)\b|(?!{MONTH}\b)[a-z]))",
         "in March",
         "this coming May",
         "late October",
     ),
     _form(
         "day_alone",
-        rf"(?<=\bthe )(?P<d>{_DOM}){_TH}\b(?! (?:floor|time|century|grade|place|birthday|anniversary|street|avenue|"
-        r"edition|of|year|one|day|in)\b)",
+        rf"(?:(?<=\bthe )(?P<d>{_DOM})|(?<=\bto )(?P<d_>{_DOM})){_TH}\b(?! (?:floor|time|century|grade|place|birthday|"
+        r"anniversary|street|avenue|edition|of|year|one|day|in)\b)",
         "on the 3rd",
+        "from Friday to 3rd",
     ),
 )

@@ -181,7 +181,10 @@ def _nth_of_month(mention: DateMention) -> Span | None:
 
 
 def _day_alone(mention: DateMention) -> Span | None:
-    """Read "the 20th": of the month named just before, else the next one after the day named, else the nearest."""
+    """Read "the 20th": of the month named just before, else the next one after the day named, else the nearest; "to
+    20th" only behind a day."""
+    if not mention.match["d"] and mention.before is None:
+        return None
     number = int(mention["d"])
     begin, back = mention.today, mention.looks is Looks.BACK
     limit = _BY.search(mention.text, 0, mention.match.start())

@@ -35,6 +35,14 @@ class When:
 
 _LEAD = re.compile(r"\b(?:in|on|at|come)(?: the)? \Z", re.IGNORECASE)
 """The preposition before a date, which goes with it: "we meet on the " 5th."""
+_SINCE = re.compile(r"\bsince (?:the )?\Z", re.IGNORECASE)
+"""Words behind which a date is over, whatever the tense: "closed since the " 3rd."""
+_UP_TO = re.compile(r" ?(?:to|until|till?|through|-|–) ?", re.IGNORECASE)
+"""What stands between the first day and the last: " to "."""
+_SHIFTED = re.compile(
+    r"\b(?:mov|chang|push|shift|switch|swap|reschedul|postpon|slip|delay|brought|bring)", re.IGNORECASE
+)
+"""Verbs of which the second day is no last one: "moved from Thursday to Monday"."""
 _RECURS = re.compile(
     r"\b(?:every|each|another|except|most|all|any|same|per|my|first|whole|days?(?: off)? (?:is|are))"
     r"(?: other| second| third| single| last)? $",
@@ -97,9 +105,13 @@ def find_dates(
             and _is_of(text[end : matches[number + 1][0]], matches[number + 1][2])
         ):
             continue
+        seen_from, looking = today, Looks.BACK if _SINCE.search(text, 0, start) else looks(start)
+        is_last = bool(resolved) and _UP_TO.fullmatch(text, resolved[-1].end, start) is not None
+        if name == "weekday" and is_last and not _SHIFTED.search(text, 0, start):
+            seen_from, looking = resolved[-1].at.date(), Looks.AHEAD
         before = next((when.span for when in reversed(resolved) if when.span.granularity in ("day", "month")), earlier)
         try:
-            span = RESOLVED[name](DateMention(match, today, looks(start), before))
+            span = RESOLVED[name](DateMention(match, seen_from, looking, before))
         except (ValueError, OverflowError):
             continue
         if span is None:
@@ -133,7 +145,8 @@ def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
     if _RECURS.search(before) and name not in ("day_month", "month_day", "iso", "digits"):
         return False
     named = _NAMED_DAY.search(text, max(0, match.start() - _LONGEST_OF_A_DAY), match.end())
-    if named is not None and named.end() == match.start():
+    is_holiday = named is not None and named.end() == match.start()
+    if is_holiday or (name == "weekday" and match["which"] == "last" and before.endswith("the ")):
         return False
     if name == "holiday":
         return bool(match["which"]) or before.endswith(("is ", "was ")) or _ON_A_DAY.search(before) is not None

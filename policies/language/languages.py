@@ -32,15 +32,16 @@ _MIXED: Final = words(
 """Words that are common in English and elsewhere, or given names, and tell nothing."""
 
 
-def language_of(text: str, otherwise: str = ENGLISH) -> str:
+def language_of(text: str, within: str | None = None) -> str:
     """Return the code of the language of a text: "en", "es", "de", "fr", "pl", "zh", or `OTHER`.
 
-    A text that gives nothing away is in the language `otherwise`. The first `_READ_CHARS` characters are read.
+    `within` is the language of the message of which it is a part: of a part that gives nothing away, and of one in
+    which one word of an English message is a word of another language, too ("bent", "leg", "mon"). The first `_READ_CHARS` characters are read.
     """
     text = text[:_READ_CHARS].lower().replace("’", "'")
     letters = "".join(_WORD.findall(text))
     if not letters:
-        return otherwise
+        return within or ENGLISH
     if sum(char < chr(_LATIN_LIMIT) for char in letters) < len(letters) * 0.6:
         return "zh" if _HAN.search(letters) and not _KANA.search(letters) else OTHER
     words = _WITH_APOSTROPHE.findall(text)
@@ -52,11 +53,11 @@ def language_of(text: str, otherwise: str = ENGLISH) -> str:
         if language not in (ENGLISH, OTHER)
     }
     best = max(scores, key=lambda language: scores[language])
-    if scores[best] > english and (scores[best] >= _ENOUGH or not english):
+    if scores[best] > english and (scores[best] >= _ENOUGH or not (english or within == ENGLISH)):
         return best
-    if not _reads_as_english(words, english):
+    if not _reads_as_english(words, max(english, within == ENGLISH)):
         return OTHER
-    return otherwise if english == 0 else ENGLISH
+    return within or ENGLISH if english == 0 else ENGLISH
 
 
 def behind_announcement(text: str, language: str) -> str:

@@ -84,7 +84,10 @@ def shifted(day: date, months: int) -> tuple[int, int]:
 def season_of(unit: str, today: date, step: int) -> Span:
     start = _SEASONS[unit]
     year = today.year
-    if step < 0 and (today.month < start + 3 or start == 12):
+    if start == 12 and today.month < 3:
+        # The winter that began last year.
+        year -= 2 if step < 0 else 1
+    elif step < 0 and (today.month < start + 3 or start == 12):
         year -= 1
     elif step > 0 and today.month >= start:
         year += 1

@@ -94,6 +94,9 @@ vectors like those of some. Of 285 unseen planted texts 4 hide there."""
 LIKELY: Final = 0.7
 """From so much on a text is held (`python -m benchmarks.fit_planted_head`; of a thousand turns of MSC, in which nothing
 is planted, 8)."""
+LIKELY_ELSEWHERE: Final = 0.9
+"""The same outside English, whose words the head has not learned. Of 122 everyday messages in eight languages eight
+are likelier than .7 and one than .9; of 12 texts planted in six languages that no rule finds, six and two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +159,13 @@ def may_be(text: str) -> bool:
     return _chance(text) > UNLIKELY
 
 
-def is_likely(text: str, vector: NDArray[np.float32] | None = None) -> bool:
+def is_likely(text: str, vector: NDArray[np.float32] | None = None, *, is_english: bool = True) -> bool:
     """Return whether the head finds planted what a user said, in their own words and not in a summary of them.
 
     A text of more than `_HEAD_CHARS` it does not judge: there are many sentences to be wrong in. Of such a text
     `sentence_behind` finds the one that matters. `vector` is what `heads.EMBEDDER` makes of `as_read`.
     """
-    return _chance(text, vector) > LIKELY
+    return _chance(text, vector) > (LIKELY if is_english else LIKELY_ELSEWHERE)
 
 
 def _chance(text: str, vector: NDArray[np.float32] | None = None) -> float:

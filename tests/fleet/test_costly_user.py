@@ -17,6 +17,7 @@ from stores.queue import request_condensing
 from tests.fleet.costly import COSTLY, fill, lags_of_others, turn
 from tests.fleet.fleet import Fleet, wait_until
 from tests.fleet.test_memory_bound import resident_mb
+from worker.nights.subject_run import PLANNING
 
 _EPISODES, _OTHERS, _ROUNDS = 20_000, 200, 3
 _TOLD = 4
@@ -47,7 +48,7 @@ def has_processed(fleet: Fleet, turns: int) -> bool:
 
 def has_joined(fleet: Fleet, before: int) -> bool:
     fleet.revive_beats()
-    return joined(fleet).total() > before and fleet.is_idle()
+    return joined(fleet).total() > before and fleet.is_idle() and not fleet.redis.keys(f"{PLANNING}*")
 
 
 @pytest.mark.alone

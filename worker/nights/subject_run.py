@@ -21,7 +21,7 @@ from worker.freed_memory import give_back_freed_memory
 from worker.nights.base import Job, Plan
 from worker.nights.throttle import Pace
 
-_PLANNING = "afterturn:night:planning:"
+PLANNING = "afterturn:night:planning:"
 
 
 class Busy(Transient):
@@ -77,7 +77,7 @@ def _run(subject: Subject, job: Job, context: WorkerContext, leases: LeaseKeeper
         with _lease(subject, context, leases) as lease:
             return _written(job.plan(subject, context, now), lease, context)
     # A plan that is made ahead may be large: one worker of the fleet at a time makes one for a subject.
-    name, seconds = f"{_PLANNING}{{{subject.key}}}", context.settings.turn_deadline_seconds
+    name, seconds = f"{PLANNING}{{{subject.key}}}", context.settings.turn_deadline_seconds
     with try_lock(context.redis, name, seconds) as lock:
         if lock is None:
             raise Busy("another worker plans for the subject")

@@ -48,6 +48,18 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I got tickets for 3 May", "I got tickets for 3 May 2027"),
         ("I got the bill for January", "I got the bill for January 2026"),
         ("We are away from Monday till Friday", "We are away from 23 November 2026 till 27 November 2026"),
+        ("We are away from Friday till Sunday", "We are away from 27 November 2026 till 29 November 2026"),
+        ("We were away from Friday till Monday", "We were away from 20 November 2026 till 23 November 2026"),
+        ("We are away from Friday to 3rd", "We are away from 27 November 2026 to 3 December 2026"),
+        ("Our team moved up to 3rd", "Our team moved up to 3rd"),
+        ("The bakery is closed since the 3rd", "The bakery is closed since the 3rd [3 November 2026]"),
+        ("The exam is a week from this coming Friday", "The exam is on 4 December 2026"),
+        (
+            "The car needs its test by the end o the month",
+            "The car needs its test by the end o the month [30 November 2026]",
+        ),
+        ("They sing on the last Sunday", "They sing on the last Sunday"),
+        ("Jun-jun is a welder", "Jun-jun is a welder"),
         ("I have ten days till my exam", "I have ten days [1 December 2026] till my exam"),
         ("We had two weeks until the shop closed", "We had two weeks until the shop closed"),
         ("The report is due by the end of the month", "The report is due by 30 November 2026"),
@@ -243,3 +255,16 @@ def test_no_words_and_no_day_make_it_raise(words: list[str], seconds: int) -> No
 def test_each_clause_has_its_own_tense() -> None:
     said = "I quit on Friday and start again on Monday"
     assert resolve_dates(said, SATURDAY).text == "I quit on 20 November 2026 and start again on 23 November 2026"
+
+
+@pytest.mark.parametrize(
+    ("month", "said", "meant"),
+    [
+        (2, "We have 312 ewes this winter", "We have 312 ewes in winter 2025/26"),
+        (2, "We had fewer last winter", "We had fewer last winter [winter 2024/25]"),
+        (4, "We had fewer last winter", "We had fewer last winter [winter 2025/26]"),
+        (12, "We have 312 ewes this winter", "We have 312 ewes in winter 2026/27"),
+    ],
+)
+def test_the_winter_of_january_began_the_year_before(month: int, said: str, meant: str) -> None:
+    assert resolve_dates(said, datetime(2026, month, 15, tzinfo=UTC)).text == meant
