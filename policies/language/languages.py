@@ -36,7 +36,8 @@ def language_of(text: str, within: str | None = None) -> str:
     """Return the code of the language of a text: "en", "es", "de", "fr", "pl", "zh", or `OTHER`.
 
     `within` is the language of the message of which it is a part: of a part that gives nothing away, and of one in
-    which one word of an English message is a word of another language, too ("bent", "leg", "mon"). The first `_READ_CHARS` characters are read.
+    which one word of an English message is a word of another language, too ("bent", "leg"). The first `_READ_CHARS`
+    characters are read.
     """
     text = text[:_READ_CHARS].lower().replace("’", "'")
     letters = "".join(_WORD.findall(text))

@@ -19,6 +19,8 @@ _BUSY_SECONDS = 30.0
 _PAGE_BYTES = 16384
 """Measured with rows of one 384-number vector: nine fit on a page; the default 4,096 holds two and wastes a quarter."""
 _WAL_PAGES = 256
+_CACHE_KILOBYTES = 512
+"""Of a connection, in the place of 2 MB: what is searched lies in memory already, and there may be eighty."""
 _TRACE_SECONDS = 1.0
 """How long a deletion waits for readers of the file, and its writers with it."""
 
@@ -96,6 +98,7 @@ class Shard:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KILOBYTES}")
         return connection
 
     def create(self) -> None:

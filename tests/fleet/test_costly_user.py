@@ -29,6 +29,8 @@ _DEARER = 1.5
 machine does meanwhile makes some of them worse, and none better."""
 _GROWTH_MB = 40
 """What a process may hold more after a round like the one before it: allocators do not give back at once."""
+_HELD_MB = 50
+"""What the vectors of the costly user's memories take in a worker from its first plan for them on."""
 
 
 def joined(fleet: Fleet) -> Counter[str]:
@@ -95,5 +97,5 @@ def test_one_with_20_000_episodes_keeps_nobody_from_their_turn_and_no_memory_of_
     assert min(beside) <= _DEARER * min(alone), (beside, alone)
     assert max(joined(fleet).values()) == 1, "no two plans took up one episode"
     # Whoever made no plan in the first round, for another did, may make one in the last.
-    assert max(resident[-1]) <= max(resident[0]) + _GROWTH_MB, resident
+    assert max(resident[-1]) <= max(resident[0]) + _HELD_MB + _GROWTH_MB, resident
     assert "Traceback" not in fleet.log()
