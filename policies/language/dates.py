@@ -38,7 +38,7 @@ _LEAD = re.compile(r"\b(?:in|on|at|come)(?: the)? \Z", re.IGNORECASE)
 _SINCE = re.compile(r"\bsince (?:the )?\Z", re.IGNORECASE)
 """Words behind which a date is over, whatever the tense: "closed since the " 3rd."""
 _UP_TO = re.compile(r" ?(?:to|until|till?|through|-|–) ?", re.IGNORECASE)
-"""What stands between the first day and the last: " to "."""
+"""Words between the first day and the last: " to "."""
 _SHIFTED = re.compile(
     r"\b(?:mov|chang|push|shift|switch|swap|reschedul|postpon|slip|delay|brought|bring)", re.IGNORECASE
 )

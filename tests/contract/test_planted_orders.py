@@ -94,3 +94,16 @@ def test_what_somebody_stands_for_is_no_order_to_a_model_that_reads() -> None:
     assert likely_planted(said, minilm())
     assert not likely_planted(said, minilm(), UtteranceReader())
     assert likely_planted([OPEN], minilm(), UtteranceReader()) == {OPEN}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ab Montag darf ich nichts Schweres mehr tragen, das macht jetzt meine Tochter.",
+        "Mon neveu est diabétique, on garde le sucre loin quand il vient le dimanche",
+    ],
+)
+def test_talk_in_a_language_that_the_head_has_not_learned_is_not_held_for_the_look_of_its_words(said: str) -> None:
+    assert planted.is_likely(said)
+    assert not likely_planted([said], minilm())
+    assert not likely_planted([said], Asked("another"))

@@ -254,9 +254,16 @@ WORK: Final = (
         ("tests/fleet/test_stores.py", "-k", "trouble and slow"),
     ),
     Mutation(
+        "every sweep tells the indexes what another is at",
+        "worker/repair.py",
+        "        if lock is None:\n            return\n",
+        "",
+        ("tests/contract/test_index_races.py", "-k", "no_other_does and sqlite"),
+    ),
+    Mutation(
         "no repair: what was committed and not indexed stays so",
         "worker/tasks.py",
-        "    index(jobs, context)\n",
+        "    index_left(context, in_work)\n",
         "",
         ("tests/fleet/test_failpoints.py", "-k", "after_commit"),
     ),
