@@ -13,7 +13,7 @@ import httpx
 import pytest
 import requests
 import schemathesis
-from schemathesis.checks import CheckFunction
+from schemathesis.checks import CheckFunction, not_a_server_error
 from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
 from schemathesis.core.result import Ok
 from schemathesis.generation.feedback import FeedbackSources
@@ -186,6 +186,9 @@ def test_a_route_answers_as_its_description_says(
             for name in THERE.keys() & case.path_parameters.keys():
                 case.path_parameters[name] = THERE[name](service.url, headers)
         excluded: list[CheckFunction] = [positive_data_acceptance] if label in MEANING else []
+        if label == "GET /readyz":
+            # On a busy machine a store may not answer in time, and 503 says so.
+            excluded.append(not_a_server_error)
         if label in SHARED:
             excluded += [allow_header_conformance, unsupported_method]
         case.call_and_validate(base_url=service.url, session=session, headers=headers, excluded_checks=excluded)

@@ -45,7 +45,7 @@ WHEN = datetime(2026, 11, 2, 8, tzinfo=UTC)
 @pytest.fixture
 def client(service: Served, tmp_path: Path) -> Iterator[Client]:
     """A backend's client, which asks for its users."""
-    with Client(service.url, service.key(), spool_dir=tmp_path / "spool", budget_ms=PATIENT_MS) as client:
+    with Client(service.url, service.key(), spool_dir=tmp_path / "spool", budget_ms=PATIENT_MS, timeout=60) as client:
         yield client
 
 

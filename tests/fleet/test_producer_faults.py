@@ -230,19 +230,19 @@ class Sayer:
         assert self.process.returncode == 0
 
 
-def test_a_process_goes_behind_what_another_one_left_in_the_spool(
-    broker: BadBroker, settings: Settings, producer: Producer
-) -> None:
+def test_a_process_goes_behind_what_another_one_left_in_the_spool(broker: BadBroker, settings: Settings) -> None:
     talk = Talk()
     with broker.gone():
         other = Sayer(settings)
         assert [other.say(talk.next_turn("anna")) for _ in range(10)] == [Accepted.SPOOLED] * 10
         other.end()
-    assert producer.enqueue(talk.next_turn("anna")) is Accepted.SPOOLED
-    assert producer.flush(FLUSH_SECONDS) == 0
-    assert producer.enqueue(talk.next_turn("anna")) is Accepted.ADDED
-    assert_all_are_there_once_and_in_order(broker, talk)
-    assert producer.counters().flushed == 11
+    # On a busy machine a broker that is there may take longer than the budget of a request.
+    with Producer(settings.model_copy(update={"enqueue_budget_ms": 5000})) as producer:
+        assert producer.enqueue(talk.next_turn("anna")) is Accepted.SPOOLED
+        assert producer.flush(FLUSH_SECONDS) == 0
+        assert producer.enqueue(talk.next_turn("anna")) is Accepted.ADDED
+        assert_all_are_there_once_and_in_order(broker, talk)
+        assert producer.counters().flushed == 11
 
 
 def test_a_user_goes_past_what_others_have_in_the_spool(broker: BadBroker, settings: Settings) -> None:
