@@ -40,9 +40,13 @@ _SINCE = re.compile(r"\bsince (?:the )?\Z", re.IGNORECASE)
 _UP_TO = re.compile(r" ?(?:to|until|till?|through|-|–) ?", re.IGNORECASE)
 """Words between the first day and the last: " to "."""
 _SHIFTED = re.compile(
-    r"\b(?:mov|chang|push|shift|switch|swap|reschedul|postpon|slip|delay|brought|bring)", re.IGNORECASE
+    r"\b(?:(?:mov|chang|postpon|reschedul)(?:e[sd]?|ing)|(?:push|switch)(?:e[sd]|ing)?|(?:shift|delay)(?:s|ed|ing)?"
+    r"|(?:swap|slip)(?:s|ped|ping)?|(?:brought|bring) forward)\b",
+    re.IGNORECASE,
 )
 """Verbs of which the second day is no last one: "moved from Thursday to Monday"."""
+_LONGEST_LEAD = 60
+"""Characters before a date in which such words are looked for: a text of many dates is read in linear time."""
 _RECURS = re.compile(
     r"\b(?:every|each|another|except|most|all|any|same|per|my|first|whole|days?(?: off)? (?:is|are))"
     r"(?: other| second| third| single| last)? $",
@@ -105,9 +109,10 @@ def find_dates(
             and _is_of(text[end : matches[number + 1][0]], matches[number + 1][2])
         ):
             continue
-        seen_from, looking = today, Looks.BACK if _SINCE.search(text, 0, start) else looks(start)
+        lead_from = max(0, start - _LONGEST_LEAD)
+        seen_from, looking = today, Looks.BACK if _SINCE.search(text, lead_from, start) else looks(start)
         is_last = bool(resolved) and _UP_TO.fullmatch(text, resolved[-1].end, start) is not None
-        if name == "weekday" and is_last and not _SHIFTED.search(text, 0, start):
+        if name == "weekday" and is_last and not _SHIFTED.search(text, lead_from, start):
             seen_from, looking = resolved[-1].at.date(), Looks.AHEAD
         before = next((when.span for when in reversed(resolved) if when.span.granularity in ("day", "month")), earlier)
         try:

@@ -163,7 +163,8 @@ def is_likely(text: str, vector: NDArray[np.float32] | None = None, *, is_englis
     """Return whether the head finds planted what a user said, in their own words and not in a summary of them.
 
     A text of more than `_HEAD_CHARS` it does not judge: there are many sentences to be wrong in. Of such a text
-    `sentence_behind` finds the one that matters. `vector` is what `heads.EMBEDDER` makes of `as_read`.
+    `sentence_behind` finds the one that matters. `vector` is what `heads.EMBEDDER` makes of `as_read`. Of
+    a text that is not English the head must be surer.
     """
     return _chance(text, vector) > (LIKELY if is_english else LIKELY_ELSEWHERE)
 

@@ -30,7 +30,8 @@ machine does meanwhile makes some of them worse, and none better."""
 _GROWTH_MB = 40
 """What a process may hold more after a round like the one before it: allocators do not give back at once."""
 _HELD_MB = 50
-"""What the vectors of the costly user's memories take in a worker from its first plan for them on."""
+"""What the costly user's vectors take in a worker from the first search of them on: 71 MB for 20,000, less what was
+allowed above."""
 
 
 def joined(fleet: Fleet) -> Counter[str]:

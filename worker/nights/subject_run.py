@@ -22,6 +22,7 @@ from worker.nights.base import Job, Plan
 from worker.nights.throttle import Pace
 
 PLANNING = "afterturn:night:planning:"
+"""Names of the locks under which plans are made ahead begin so."""
 
 
 class Busy(Transient):

@@ -59,6 +59,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
             "The car needs its test by the end o the month [30 November 2026]",
         ),
         ("They sing on the last Sunday", "They sing on the last Sunday"),
+        ("I see movies from Friday till Sunday", "I see movies from 27 November 2026 till 29 November 2026"),
         ("Jun-jun is a welder", "Jun-jun is a welder"),
         ("I have ten days till my exam", "I have ten days [1 December 2026] till my exam"),
         ("We had two weeks until the shop closed", "We had two weeks until the shop closed"),

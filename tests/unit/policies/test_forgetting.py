@@ -93,6 +93,12 @@ def test_a_title_ends_no_piece() -> None:
     assert len(pieces_of("Maya sees a therapist, Dr. Pollard, Mondays at 4.")) == 1
 
 
+def test_a_few_words_behind_what_is_forgotten_go_with_it() -> None:
+    pieces = (known("Maya's son Brian was sent home for fees."), known('Maya: "balance 8,400."'))
+    both = Known(memory(summary="Maya's son Brian was sent home for fees, balance 8,400."), 0.4, {}, pieces)
+    assert left_of(both, wish("my son Brian"), POLICY, "Maya") is None
+
+
 def test_what_leans_on_what_is_forgotten_goes_with_it() -> None:
     pieces = (known("Maya's ex is called Malin."), known("She took the sofa."), known("Maya has a cat."))
     all_three = Known(memory(summary="Maya's ex is called Malin and she took the sofa."), 0.4, {}, pieces)

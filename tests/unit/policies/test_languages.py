@@ -45,3 +45,9 @@ def test_words_that_english_has_too_make_no_other_language(text: str) -> None:
 
 def test_a_language_of_which_nothing_is_known_is_another_one() -> None:
     assert language_of("Я живу в Казани") == OTHER
+
+
+@pytest.mark.parametrize("part", ["Nobody hurt, bent gear leg.", "bent 118 degrees!"])
+def test_a_part_of_an_english_message_is_not_of_the_language_of_one_of_its_words(part: str) -> None:
+    assert language_of(part, within=ENGLISH) == ENGLISH
+    assert language_of("mañana tengo cita", within=ENGLISH) == "es"
