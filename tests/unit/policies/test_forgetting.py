@@ -96,7 +96,9 @@ def test_a_title_ends_no_piece() -> None:
 def test_a_few_words_behind_what_is_forgotten_go_with_it() -> None:
     pieces = (known("Maya's son Brian was sent home for fees."), known('Maya: "balance 8,400."'))
     both = Known(memory(summary="Maya's son Brian was sent home for fees, balance 8,400."), 0.4, {}, pieces)
-    assert left_of(both, wish("my son Brian"), POLICY, "Maya") is None
+    said = "I don't like that matter of Brian to remain with you, remove it."
+    request = wish("my son Brian").model_copy(update={"said": said})
+    assert left_of(both, request, POLICY, "Maya") is None
 
 
 def test_what_leans_on_what_is_forgotten_goes_with_it() -> None:
