@@ -29,7 +29,7 @@ _QUIET = (
 )
 _STATUS = re.compile(r"(?:responded|failed) with (?:a status of|status) (\d+)")
 _REPORT = "addEventListener('securitypolicyviolation', e => console.error('CSP: ' + e.violatedDirective))"
-_PATIENCE_MS: Final = 30_000
+_PATIENCE_MS: Final = 90_000
 """How long a page may take on a machine that does much else."""
 _users = count()
 

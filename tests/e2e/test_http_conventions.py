@@ -225,8 +225,8 @@ def test_a_broker_that_hangs_is_away_before_a_client_loses_patience(tmp_path: An
         running.client(running.key(user="anna")) as me,
         running.client(running.key(user="bert")) as other,
     ):
-        me.timeout = httpx.Timeout(10)
         assert me.post(MEMORIES, json=VIOLIN).status_code == 201
+        me.timeout = httpx.Timeout(10)
         broker.send_signal(signal.SIGSTOP)
         try:
             assert_is_away(me.post(MEMORIES, json={"content": "Anna is vegan."}))

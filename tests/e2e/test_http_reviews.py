@@ -58,7 +58,7 @@ def test_a_cursor_that_no_list_gave_is_refused(me: httpx.Client, user: str) -> N
 
 
 def test_the_page_shows_more_behind_what_it_shows(service: Served, user: str, waiting: list[str]) -> None:
-    with service.client(service.key()) as backend, httpx.Client(follow_redirects=True) as person:
+    with service.client(service.key()) as backend, httpx.Client(follow_redirects=True, timeout=30.0) as person:
         person.get(backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"])
         first = person.get(f"{service.url}/me/reviews").text
         assert [id_ for id_ in waiting if id_ in first] == waiting[:50]
@@ -101,7 +101,7 @@ def test_a_program_decides_each_memory_that_a_wish_to_forget_hid(
 def test_a_person_reads_what_they_wished_and_decides_each_memory(
     service: Served, user: str, hidden: dict[str, uuid.UUID], ticked: list[str], left: list[object]
 ) -> None:
-    with service.client(service.key()) as backend, httpx.Client(follow_redirects=True) as person:
+    with service.client(service.key()) as backend, httpx.Client(follow_redirects=True, timeout=30.0) as person:
         person.get(backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"])
         page = person.get(f"{service.url}/me/reviews").text
         assert "“Forget what the doctor said.”" in page

@@ -48,7 +48,7 @@ def looks(service: Served, user: str) -> list[AuditEntry]:
 
 def test_without_a_session_of_staff_no_page_opens(service: Served, backend: httpx.Client, user: str) -> None:
     person = backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"]
-    with httpx.Client(base_url=service.url, follow_redirects=True) as browser:
+    with httpx.Client(base_url=service.url, follow_redirects=True, timeout=30.0) as browser:
         browser.get(person)
         for path in ("/admin", "/admin/audit", "/admin/keys", "/admin/fleet", f"/admin/subjects/{user}"):
             answer = browser.get(path)
@@ -64,7 +64,10 @@ def test_a_link_for_staff_asks_for_a_key_of_the_whole_tenant_with_admin(service:
 
 
 def test_a_session_ends_with_the_key_that_vouched_for_it(service: Served) -> None:
-    with service.client(service.key()) as client, httpx.Client(base_url=service.url, follow_redirects=True) as browser:
+    with (
+        service.client(service.key()) as client,
+        httpx.Client(base_url=service.url, follow_redirects=True, timeout=30.0) as browser,
+    ):
         browser.get(client.post("/api/v1/staff-link", params={"name": "ann"}).json()["url"])
         assert browser.get("/admin").status_code == 200
         [key] = [key for key in service.catalog.keys.all("acme") if key.last_used_at and not key.revoked_at][-1:]
@@ -108,7 +111,7 @@ def test_each_look_into_a_memory_is_noted_with_who_looked(
     assert len(re.findall(r"<td[^>]*>viewed</td>", shown)) == 5
     assert "violin" not in shown
     link = backend.post(f"/api/v1/subjects/{user}/page-link").json()["url"]
-    with httpx.Client(base_url=service.url, follow_redirects=True) as person:
+    with httpx.Client(base_url=service.url, follow_redirects=True, timeout=30.0) as person:
         person.get(link)
         assert "Looked at by somebody who runs this service" in person.get(f"/me/memories/{id_}").text
     assert len(looks(service, user)) == 5
