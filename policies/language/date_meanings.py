@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
@@ -28,6 +29,10 @@ _THAT_YEAR: Final = {"last": -1, "this": 0, "next": 1}
 _ORDINALS: Final = {word: number for number, word in enumerate(SPELLED, 1)} | {"last": -1}
 _YEARLY = re.compile(r"\b(?:birthday|bday|b-day|anniversary|born)\b", re.IGNORECASE)
 """Things that come back each year at their date: "her birthday on 3 May"."""
+_INSTEAD_OF = re.compile(r"\b(?:not|instead of|rather than)(?: on)? the \Z", re.IGNORECASE)
+"""Words before a day in whose place another one comes: "the 15th, not the " 8th."""
+_LONGEST_INSTEAD = 20
+"""Characters of the longest of them."""
 _BY = re.compile(r"\b(?:by|before) the $", re.IGNORECASE)
 """A date that is a limit: "finish by the " 5th."""
 
@@ -182,7 +187,7 @@ def _nth_of_month(mention: DateMention) -> Span | None:
 
 def _day_alone(mention: DateMention) -> Span | None:
     """Read "the 20th": of the month named just before, else the next one after the day named, else the nearest; "to
-    20th" only behind a day."""
+    20th" only behind a day, "not the 8th" the nearest to that."""
     if not mention.match["d"] and mention.before is None:
         return None
     number = int(mention["d"])
@@ -190,6 +195,8 @@ def _day_alone(mention: DateMention) -> Span | None:
     limit = _BY.search(mention.text, 0, mention.match.start())
     if mention.before is not None and mention.before.granularity in ("day", "month") and not limit:
         begin, back = mention.before.first, False
+        if _INSTEAD_OF.search(mention.text, mention.match.start() - _LONGEST_INSTEAD, mention.match.start()):
+            return _nearest(number, begin)
     for months in range(3):
         try:
             day = date(*shifted(begin, -months if back else months), number)
@@ -198,6 +205,15 @@ def _day_alone(mention: DateMention) -> Span | None:
         if day == begin or (day < begin) is back:
             return of_day(day)
     return None
+
+
+def _nearest(number: int, to: date) -> Span | None:
+    """Return the day of this number, of this month, the last or the next, that is nearest to another day."""
+    days = []
+    for months in (-1, 0, 1):
+        with suppress(ValueError):
+            days.append(date(*shifted(to, months), number))
+    return of_day(min(days, key=lambda day: abs(day - to)))
 
 
 RESOLVED: Final[Mapping[str, Resolve]] = {

@@ -26,7 +26,7 @@ from worker.extract.pieces import is_taken_back, pieces_of, told_of
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance, with_part, without_order
-from worker.extract.worth import claims_something, is_worth_keeping, tells_something
+from worker.extract.worth import answers_itself, claims_something, is_worth_keeping, tells_something
 
 _OPENING: Final = 3
 """Places, from 0, of the words that open a sentence, and of the sentences that may take up a question."""
@@ -111,8 +111,8 @@ def _take(
     if utterance.language != ENGLISH:
         _take_foreign(utterance, statements)
         return
-    if part is not None and _corrects(utterance, part, before):
-        statements.append(Statement([utterance], "correction", quote=True, only_as_news=True))
+    if part is not None and (quotation := _quoted_at_once(utterance, part, before)):
+        statements.append(quotation)
         return
     if part is None or is_elliptical(part):
         return
@@ -152,6 +152,15 @@ def _take(
         statements += as_news(utterance, quote=True)
 
 
+def _quoted_at_once(utterance: Utterance, part: Parsed, before: Utterance | None) -> Statement | None:
+    """Return an utterance that puts something right, or answers what its speaker asked, None if it does neither."""
+    if _corrects(utterance, part, before):
+        return Statement([utterance], "correction", quote=True, only_as_news=True)
+    if before is not None and answers_itself(utterance, before):
+        return Statement([before, utterance], quote=True)
+    return None
+
+
 def _pointer(utterance: Utterance, part: Parsed) -> int | None:
     """Return the place of the first word that stands for something said before, unless that is written beside it."""
     pointer = pointer_of(part)
@@ -162,6 +171,8 @@ def _pointer(utterance: Utterance, part: Parsed) -> int | None:
 def _corrects(utterance: Utterance, part: Parsed, before: Utterance | None) -> bool:
     """Return whether an utterance opens its message by putting right what was said before, or does so after a sentence
     that announces it ("I misspoke. It was 1943.")."""
+    if utterance.asks:
+        return False
     if utterance.number == 1 and before is not None and announces(before.text):
         return is_correction(f"sorry, {utterance.text}", part)
     may_correct = denies_a_value(part) if utterance.number else not utterance.asked

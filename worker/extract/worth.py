@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from policies.language.antecedents import is_of_a_place
-from policies.language.clauses import main_clauses
+from policies.language.clauses import is_verb, main_clauses
 from policies.language.heads import Judgement
 from policies.language.jokes import is_hardly_true
 from policies.language.people import opens_with_own_people
@@ -18,9 +18,10 @@ from worker.extract.repeated import is_said_by_nobody
 from worker.extract.utterances import Utterance
 
 _READ_CHARS: Final = 4_000
-_WORTH, _TELLS, _IN_PASSING = 0.1, 0.06, 0.5
-"""How likely an utterance must be welcome in a month to be kept by itself, with what stands beside it, and as a part of
-a request that has no verb: "a text to my landlord, Mr Pike"."""
+_WORTH, _TELLS, _BIT, _IN_PASSING = 0.1, 0.06, 0.3, 0.5
+"""How likely an utterance must be welcome in a month to be kept by itself, with what stands beside it, where it has no
+verb and answers no question ("provider 5.x"), and as a part of a request that has no verb: "a text to my landlord, Mr
+Pike"."""
 _FEWEST_WORDS: Final = 3
 """Words of what another source than a chat sends."""
 _NOBODYS: Final = "none"
@@ -46,8 +47,23 @@ def is_worth_keeping(utterance: Utterance) -> bool:
     judgement = judged(utterance)
     if _is_of_another(judgement, text, utterance) or _is_joke(utterance, judgement):
         return False
-    is_bit = utterance.within_request and not main_clauses(utterance.part or utterance.parsed)
-    return judgement.worth >= (_IN_PASSING if is_bit else _WORTH)
+    if utterance.within_request and not main_clauses(utterance.part or utterance.parsed):
+        return judgement.worth >= _IN_PASSING
+    return judgement.worth >= (_BIT if is_bit(utterance) and utterance.asked is None else _WORTH)
+
+
+def is_bit(utterance: Utterance) -> bool:
+    """Return whether an utterance has no verb: "provider 5.x"."""
+    part = utterance.part or utterance.parsed
+    return part is not None and not any(map(is_verb, part.tokens))
+
+
+def answers_itself(utterance: Utterance, before: Utterance) -> bool:
+    """Return whether an utterance without a verb answers what its speaker asked without one right before it: "Favorite
+    film? Moonlight"."""
+    if not before.text.endswith("?") or not (is_bit(before) and is_bit(utterance)):
+        return False
+    return utterance.parsed is not None and judged(utterance).worth >= _WORTH
 
 
 def _names_nothing(text: str) -> bool:

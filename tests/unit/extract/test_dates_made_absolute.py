@@ -38,6 +38,10 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I quit a couple of months ago", "I quit a couple of months ago [around September 2026]"),
         ("this weekend I'm hiking", "On the weekend of 21-22 November 2026 I'm hiking"),
         ("I start by next week", "I start by the week of 23 November 2026"),
+        (
+            "The checkup is on the 27th, not the 24th",
+            "The checkup is on the 27th [27 November 2026], not the 24th [24 November 2026]",
+        ),
         ("My exam is on Monday", "My exam is on 23 November 2026"),
         ("I saw her on Monday", "I saw her on 16 November 2026"),
         ("I went to Rome in March", "I went to Rome in March 2026"),

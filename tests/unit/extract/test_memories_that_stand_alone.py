@@ -282,3 +282,28 @@ def test_relatives_whose_names_are_typed_in_small_letters_are_several(extractor:
 def test_of_two_sentences_without_a_mark_between_the_one_that_stands_alone_is_told(extractor: Extractor) -> None:
     told = _summaries(extractor, ("user", "it's dark and grim so I'm on the bus again until spring"))
     assert [summary.partition(" until ")[0] for summary in told] == ["Maya is on the bus again"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Why does the upload hang? version 7.x",
+        "Regex for ink codes, old and new, case-insensitive",
+    ],
+)
+def test_a_bit_without_a_verb_that_says_little_is_no_memory(extractor: Extractor, said: str) -> None:
+    assert not [one for one in _summaries(extractor, ("user", said)) if "7.x" in one or "ink" in one]
+
+
+def test_a_bit_without_a_verb_that_says_much_is_kept(extractor: Extractor) -> None:
+    assert _summaries(extractor, ("user", "Dinner for four please? Peanut allergy, me."))
+
+
+def test_what_answers_the_speakers_own_question_is_told_with_it(extractor: Extractor) -> None:
+    said = "My favorite book is Emma. Favorite movie? Alien, no contest."
+    assert 'Maya: "Favorite movie? Alien, no contest."' in _summaries(extractor, ("user", said))
+
+
+def test_a_question_puts_nothing_right(extractor: Extractor) -> None:
+    said = "from now on fix my mistakes when I write, max 3 mistakes ok?"
+    assert not any("max 3" in one for one in _summaries(extractor, ("user", said), news=True))
