@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from policies.language.heads import EMBEDDER
 from policies.language.languages import ENGLISH, language_of
+from policies.language.orders import orders_of
 from policies.language.sentences import split_sentences
 from policies.privacy import planted
 from stores.embedding.base import Embedder
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 _MAY_BE: Final = 0.02
 """How likely a text must be read to be planted for what the head finds to be so: of 2,754 turns of LoCoMo, where none
 is, 19 of the 53 are left that it finds, of 153 texts that three authors planted 144 of 145."""
+_MAY_BE_AN_ANSWERS_FORM: Final = 0.5
+"""The same of a text that says how to answer. Of 37 such of two authors the head finds three planted, which are read at
+.09 to .28; of 1,093 planted texts two have such a form, read at .66 and .89."""
 REASON: Final = "planted_instruction"
 
 
@@ -42,8 +46,16 @@ def likely_planted(texts: Iterable[str], embedder: Embedder, reader: UtteranceRe
     by_vectors = [text for text, vector in zip(unsure, vectors, strict=True) if planted.is_likely(text, vector)]
     if reader is not None:
         readings = reader.read([read_as(planted.as_read(text)) for text in by_vectors])
-        by_vectors = [text for text, reading in zip(by_vectors, readings, strict=True) if reading.planted >= _MAY_BE]
+        by_vectors = [
+            text for text, reading in zip(by_vectors, readings, strict=True) if reading.planted >= _least(text)
+        ]
     return frozenset([*by_vectors, *elsewhere])
+
+
+def _least(text: str) -> float:
+    """Return how likely a text must be read to be planted for it to be so."""
+    says_how_to_answer = any(order.intent == "style" and not order.doubtful for order in orders_of(text))
+    return _MAY_BE_AN_ANSWERS_FORM if says_how_to_answer else _MAY_BE
 
 
 def is_likely_planted_statement(text: str, embedder: Embedder, reader: UtteranceReader | None = None) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from policies.language.annotation import Note
+from policies.language.clauses import main_clauses
 from policies.language.fidelity import is_faithful
 from policies.language.narration import Narrator, narrated, retold
 from policies.language.parse import Parsed
@@ -26,11 +27,14 @@ def reminder(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
     first = parsed.tokens[0].lower if parsed.tokens else ""
     if first in ("to", "about", "of", "that"):
         rest = rest.split(" ", 1)[-1]
-    if first == "that":
+    opens_with_name = bool(parsed.tokens) and parsed.tokens[0].tag.startswith("NNP")
+    if not opens_with_name:
+        rest = rest[:1].lower() + rest[1:]
+    if first == "that" or any(clause.owns_subject and clause.finite is not None for clause in main_clauses(parsed)):
         joint = "that"
     else:
         joint = "to" if first == "to" or (parsed.tokens and parsed.tokens[0].tag.startswith("VB")) else "of"
-    return _finished(f"{name} wants to be reminded {joint} {rest[:1].lower() + rest[1:]}")
+    return _finished(f"{name} wants to be reminded {joint} {rest}")
 
 
 def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:

@@ -26,7 +26,7 @@ from worker.extract.pieces import is_taken_back, pieces_of, told_of
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance, with_part, without_order
-from worker.extract.worth import answers_itself, claims_something, is_worth_keeping, tells_something
+from worker.extract.worth import answers_itself, claims_something, is_telling_bit, is_worth_keeping, tells_something
 
 _OPENING: Final = 3
 """Places, from 0, of the words that open a sentence, and of the sentences that may take up a question."""
@@ -36,11 +36,15 @@ _TAKES_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 """How one takes back what one just said: "*Friday", "oh wait"."""
+_LONGEST_TAKEN_BACK: Final = 12
+"""Words, from which on what opens so tells something new."""
 _ASKED_FOR: Final = frozenset({"remember", "remind", "pin"})
 _KEEPING: Final = frozenset({"remember", "pin", "private"})
 _NAMING: Final = frozenset({"remember", "pin", "unpin", "private"})
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
 """An order to remember that is one to do something: "remember to"."""
+_TO_SPEAKER: Final = re.compile(r"[^,.;:!?]*\bme\b[^,.;:!?]*", re.IGNORECASE)
+"""What is done to the speaker, so that the assistant is to remember doing it: "be short with me"."""
 _NAME_END: Final = re.compile(
     r"[,;:!?(]|\.(?=\s+(?-i:[a-z])|\Z)| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE
 )
@@ -123,14 +127,10 @@ def _take(
     )
     if last is not None and (last.manner != "said" or last.explicit or not last.has_room_for(utterance)):
         last = None
-    if (
-        last is not None
-        and _TAKES_BACK.match(utterance.text)
-        and len(utterance.text.split()) < 12
-        and not utterance.asks
-    ):
+    if last is not None and (_takes_back(utterance) or (last.only_as_news and is_telling_bit(utterance))):
         last.utterances.append(utterance)
         last.quote = True
+        last.only_as_news = last.only_as_news and not is_telling_bit(utterance)
         return
     pointer = _pointer(utterance, part)
     leans = pointer is not None or (last is not None and leans_back(part))
@@ -150,6 +150,12 @@ def _take(
         statements.append(Statement([utterance], quote=True))
     else:
         statements += as_news(utterance, quote=True)
+
+
+def _takes_back(utterance: Utterance) -> bool:
+    """Return whether an utterance takes back something right before it: "oh wait, on Friday"."""
+    taken_back = _TAKES_BACK.match(utterance.text) is not None and len(utterance.text.split()) < _LONGEST_TAKEN_BACK
+    return taken_back and not utterance.asks
 
 
 def _quoted_at_once(utterance: Utterance, part: Parsed, before: Utterance | None) -> Statement | None:
@@ -286,7 +292,7 @@ def _obey(
             break
         if order.reaches_back and order.intent in _KEEPING and not statements and before is None:
             waiting = order  # What it is about follows: "This is between us, I failed".
-        back = order.reaches_back or (
+        back = (order.reaches_back and order.intent != "style") or (
             order.intent == "forget" and order.scope != "all" and names_nothing(order.object_text)
         )
         ordered = (
@@ -334,7 +340,7 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
     """Return what an order asks to be kept or forgotten, None if that is nothing; `taken` is what came before it."""
     if order.intent == "forget":
         return forgetting_named(utterance, order, taken[-1:])
-    if not order.object_text:
+    if not order.object_text and order.intent != "style":
         return None
     if (inner := _order_within(order)) is not None:
         statement = _ordered(utterance, inner)
@@ -345,7 +351,9 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
         statement.naming = Naming.model_validate({"order": order.intent, "what": order.object_text})
     match order.intent:
         case "remember" if _TO_DO.search(utterance.text[: max(utterance.text.find(order.object_text), 0)]):
-            statement.manner, statement.words = "reminder", f"to {order.object_text}"
+            done_to_speaker = _TO_SPEAKER.match(order.object_text)
+            statement.manner = "instruction" if done_to_speaker else "reminder"
+            statement.words = done_to_speaker[0] if done_to_speaker else f"to {order.object_text}"
         case "remember" | "pin" | "unpin":
             statement.pinned = order.intent == "pin"
         case "remind" if not order.sure:

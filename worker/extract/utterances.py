@@ -65,6 +65,8 @@ _PERSONAL: Final = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours|you|your|yours)
 "the landlord texted, the rent's going up"."""
 _NOT: Final = frozenset({"no", "not", "never", "only", "nothing"})
 _POLITE: Final = frozenset({"please", "pls", "plz"})
+_COLON: Final = re.compile(r":(?=\s)")
+"""What a task is about stands behind it: "Write to the guest: breakfast is at 8"."""
 _MARKS: Final = "\"'“„«‘"
 """How quotation marks open."""
 _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
@@ -89,12 +91,13 @@ def _is_own_plan(parsed: Parsed, verb: int) -> bool:
 class Utterance:
     """A sentence of the user's: as typed, where it begins in its message, as a parser reads it, and its parse.
 
-    `number` counts the sentences of the message, `asked` is the question to which its message replies, `orders` what
-    it tells the memory to do, `language` the code of its language; `within_request` says that it stands in a question
-    or a task, `of_others` that it repeats words of somebody else, `repeats_from` where in its message those begin if
-    they speak in the first person, behind words of its own, and `laughed` that its speaker laughs at it. `parsed` is
-    None outside English; `part` is what of it is left without what only opens or ends it, `shift` where that begins
-    (characters), and `notes` are its dates. `readings` are those of its message, by the words that were read.
+    `number` counts the sentences of the message, `asked` is the question to which its message replies, `orders`
+    what it tells the memory to do, `language` the code of its language; `within_request` says that it stands in a
+    question or a task, `of_task` that it is behind the colon of one, `of_others` that it repeats words of somebody
+    else, `repeats_from` where in its message those begin if they speak in the first person, behind words of its
+    own, and `laughed` that its speaker laughs at it. `parsed` is None outside English; `part` is what of it is left
+    without what only opens or ends it, `shift` where that begins (characters), and `notes` are its dates.
+    `readings` are those of its message, by the words that were read.
     """
 
     turn: Turn
@@ -106,6 +109,7 @@ class Utterance:
     asked: Asked | None = None
     orders: tuple[Order, ...] = ()
     within_request: bool = False
+    of_task: bool = False
     of_others: bool = False
     language: str = ENGLISH
     parsed: Parsed | None = None
@@ -250,6 +254,7 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
         if any(order.start < sentence.start and end <= order.end for order in heard.orders):
             continue
         asks = not orders and is_request(sentence.text)
+        spoken = language_of(sentence.text, heard.language)
         apart = tuple(told_apart(sentence, asks=asks))
         begins = [sentence.start, *(piece.start for piece, _ in apart[1:]), end]
         for index, (piece, within_request) in enumerate(apart):
@@ -260,7 +265,6 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
                 continue
             until = end_with_quotation(until, quotes, content)
             typed = content[piece.start : until]
-            spoken = language_of(piece.text, heard.language)
             others = any(start < until and piece.start < stop for start, stop in (*quotes, *reported, *drafted))
             repeats = (
                 start
@@ -269,12 +273,14 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
                 and _SELF.search(content, start, stop)
                 and (content[start] in _MARKS or announces_words(content[piece.start : start]))
             )
+            of_task = within_request and _COLON.search(sentence.text, 0, piece.start - sentence.start) is not None
             is_capacity = piece.start == sentence.start and capacity_end(sentence.text) == len(piece.text)
             read = (capacity_told if is_capacity else spelt)(" ".join(piece.text.split()))
             own_orders = tuple(order for order in orders if begins[index] <= order.start < begins[index + 1])
             yield Utterance(
                 heard.turn, message_number, number, piece.start, typed, read, heard.asked, own_orders,
-                within_request, others, spoken, readings=heard.readings, repeats_from=min(repeats, default=None),
+                within_request, of_task, others, spoken, readings=heard.readings,
+                repeats_from=min(repeats, default=None),
             )  # fmt: skip
 
 

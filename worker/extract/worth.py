@@ -9,9 +9,10 @@ from policies.language.antecedents import is_of_a_place
 from policies.language.clauses import is_verb, main_clauses
 from policies.language.heads import Judgement
 from policies.language.jokes import is_hardly_true
-from policies.language.people import opens_with_own_people
+from policies.language.people import opens_with_own_people, people_in
 from policies.language.reported_speech import asks_for_writing
 from policies.language.sentences import split_sentences
+from policies.language.tellable import speaks_of_self
 from policies.language.wording import read
 from worker.extract.judgement import judged, unannounced
 from worker.extract.repeated import is_said_by_nobody
@@ -40,7 +41,7 @@ def is_worth_keeping(utterance: Utterance) -> bool:
     if utterance.parsed is None or utterance.asks or is_said_by_nobody(utterance):
         return False
     text = unannounced(utterance)
-    if _NO_AGE.search(text) or _names_nothing(text) or _is_of_an_unknown_place(utterance):
+    if _NO_AGE.search(text) or _names_nothing(text) or _is_of_an_unknown_place(utterance) or _is_of_a_task(utterance):
         return False
     if utterance.turn.source != "chat":
         return len(text.split()) >= _FEWEST_WORDS
@@ -49,10 +50,22 @@ def is_worth_keeping(utterance: Utterance) -> bool:
         return False
     if utterance.within_request and not main_clauses(utterance.part or utterance.parsed):
         return judgement.worth >= _IN_PASSING
-    return judgement.worth >= (_BIT if is_bit(utterance) and utterance.asked is None else _WORTH)
+    return judgement.worth >= (_BIT if _is_bit(utterance) and utterance.asked is None else _WORTH)
 
 
-def is_bit(utterance: Utterance) -> bool:
+def _is_of_a_task(utterance: Utterance) -> bool:
+    """Return whether an utterance is what a task is about, and names neither its speaker nor people of theirs."""
+    part = utterance.part or utterance.parsed
+    return utterance.of_task and part is not None and not (speaks_of_self(part) or people_in(part))
+
+
+def is_telling_bit(utterance: Utterance) -> bool:
+    """Return whether an utterance without a verb is worth keeping, best beside the sentence before it: "Sold the car.
+    9k."."""
+    return _is_bit(utterance) and is_worth_keeping(utterance)
+
+
+def _is_bit(utterance: Utterance) -> bool:
     """Return whether an utterance has no verb: "provider 5.x"."""
     part = utterance.part or utterance.parsed
     return part is not None and not any(map(is_verb, part.tokens))
@@ -61,7 +74,7 @@ def is_bit(utterance: Utterance) -> bool:
 def answers_itself(utterance: Utterance, before: Utterance) -> bool:
     """Return whether an utterance without a verb answers what its speaker asked without one right before it: "Favorite
     film? Moonlight"."""
-    if not before.text.endswith("?") or not (is_bit(before) and is_bit(utterance)):
+    if not before.text.endswith("?") or not (_is_bit(before) and _is_bit(utterance)):
         return False
     return utterance.parsed is not None and judged(utterance).worth >= _WORTH
 
