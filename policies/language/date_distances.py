@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
-from policies.language.date_mentions import DateMention, Looks, month_number
+from policies.language.date_mentions import DateMention, Looks, month_number, number_of
 from policies.language.habits import comes_weekly, weekday_number
 from policies.language.spans import (
     Span,
@@ -172,11 +172,33 @@ def off_before(mention: DateMention) -> Span | None:
         return None
     sign = -1 if mention["side"] in ("before", "earlier") else 1
     if mention["unit"] == "weekend":
-        saturday = mention.before.first + timedelta(days=5 - mention.before.first.weekday())
-        if sign * (saturday - mention.before.first).days <= 0:
-            saturday += timedelta(weeks=sign)
-        return of_weekend(saturday)
+        return _weekend_beside(mention.before.first, sign)
     return _counted(mention, sign, mention.before.first)
+
+
+def _weekend_beside(day: date, sign: int) -> Span:
+    """Return the last weekend before a day, or the first after it."""
+    saturday = day + timedelta(days=5 - day.weekday())
+    if sign * (saturday - day).days <= 0:
+        saturday += timedelta(weeks=sign)
+    return of_weekend(saturday)
+
+
+def offset(words: re.Match[str], anchor: date) -> Span:
+    """Read "the day after", "two weeks before", "the first Monday after" a day: words that `OFFSET` finds."""
+    sign = -1 if words["side"].lower() == "before" else 1
+    if words["wd"]:
+        weeks = {"second": 1, "third": 2}.get((words["nth"] or "").lower(), 0)
+        target = weekday_number(words["wd"])
+        days = (target - anchor.weekday()) * sign % 7 or 7
+        return of_day(anchor + sign * timedelta(days=days, weeks=weeks))
+    unit = (words["unit"] or words["unit_"]).lower().rstrip("s")
+    if unit == "weekend":
+        return _weekend_beside(anchor, sign)
+    count = number_of(words["n"]) if words["unit"] else 1
+    span = of_day(anchor + timedelta(days=sign * count * (7 if unit == "week" else 1)))
+    loose = (words["n"] or "").lower() in _VAGUE
+    return replace(span, text=f"around {span.text}", preposition="") if loose else span
 
 
 def edge(mention: DateMention) -> Span:

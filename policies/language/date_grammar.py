@@ -42,13 +42,23 @@ HOLIDAY: Final = (
     r"(?:valentine['’]?s day|st\.? patrick['’]?s day|st\.? george['’]?s day|may day|juneteenth|canada day|bastille day|"
     r"bonfire night|guy fawkes night|remembrance day|veterans day|anzac day|australia day|burns night|hogmanay|"
     r"christmas eve|christmas day|boxing day|new year['’]?s eve|new year['’]?s day|halloween|"
-    r"good friday|easter sunday|easter monday)"
+    r"good friday|easter sunday|easter monday|epiphany|thanksgiving(?: day)?|pentecost|whit monday|ash wednesday|"
+    r"palm sunday|(?:(?<=after )|(?<=before )|(?<=until )|(?<=till )|(?<=since )|(?<=by ))new year(?!['’ ]))"
 )
+OFFSET: Final = re.compile(
+    rf"(?<!\w)(?:{_N} (?P<unit>days?|weeks?)|the (?P<unit_>day|weekend)|"
+    rf"(?:the )?(?:(?P<nth>first|second|third|next|last) )?(?P<wd>{DAY})) (?P<side>before|after) (?:the )?\Z",
+    re.IGNORECASE,
+)
+"""Words right before a date that mean another one, so far from it: "the day after " Christmas, "the first Monday after
+" 1 May."""
+LONGEST_OFFSET: Final = 40
+"""Characters of the longest of them."""
 
 HINT: Final = re.compile(
     r"\d|yesterday|today|tonight|tomorrow|morning|afternoon|evening|night|week|month|year|days?\b|spring|summer|autumn|"
     r"fall|winter|fortnight|ago\b|valentine|christmas|easter|good friday|boxing|new year|hogmanay|juneteenth|"
-    rf"halloween|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
+    rf"halloween|epiphany|pentecost|thanksgiving|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
     re.IGNORECASE,
 )
 """A hint that every text with a date has: "3", "next week"."""
@@ -178,7 +188,7 @@ FORMS: Final = (
     ),
     _form(
         "within",
-        rf"(?<=in ){_N} {_UNITS}(?:'? time)?\b(?! of| for the first| flat)",
+        rf"(?<=in ){_N} {_UNITS}(?:'? time)?\b(?! of| for the first| flat| and \w+ (?:days?|weeks?|months?)\b)",
         "in two weeks",
         "in a month's time",
     ),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 from typing import Final
 
 from policies.language import date_distances
@@ -21,9 +22,14 @@ _HOLIDAYS: Final = {
     "guy fawkes night": (11, 5), "remembrance day": (11, 11), "veterans day": (11, 11), "anzac day": (4, 25),
     "australia day": (1, 26), "burns night": (1, 25), "hogmanay": (12, 31), "christmas eve": (12, 24),
     "christmas day": (12, 25), "boxing day": (12, 26),
-    "new years eve": (12, 31), "new years day": (1, 1), "halloween": (10, 31),
+    "new years eve": (12, 31), "new years day": (1, 1), "new year": (1, 1), "halloween": (10, 31), "epiphany": (1, 6),
 }  # fmt: skip
-_AFTER_EASTER: Final = {"good friday": -2, "easter sunday": 0, "easter monday": 1}
+_AFTER_EASTER: Final = {
+    "ash wednesday": -46, "palm sunday": -7, "good friday": -2, "easter sunday": 0, "easter monday": 1, "pentecost": 49,
+    "whit monday": 50,
+}  # fmt: skip
+_THANKSGIVING: Final = ("thanksgiving", "thanksgiving day")
+"""The fourth Thursday of November, as in the United States."""
 _LOOK: Final = {"last": Looks.BACK, "this past": Looks.BACK, "next": Looks.AHEAD, "this coming": Looks.AHEAD}
 _THAT_YEAR: Final = {"last": -1, "this": 0, "next": 1}
 _ORDINALS: Final = {word: number for number, word in enumerate(SPELLED, 1)} | {"last": -1}
@@ -115,20 +121,30 @@ def _day_of_month(mention: DateMention) -> Span:
 def _holiday(mention: DateMention) -> Span | None:
     looks = _LOOK.get(mention["which"], mention.looks)
     name = re.sub("['’.]", "", mention["holiday"])
-    if name in _AFTER_EASTER:
-        return of_day(_feast(_AFTER_EASTER[name], replace(mention, looks=looks)))
+    if name in _AFTER_EASTER or name in _THANKSGIVING:
+        of_year = _thanksgiving if name in _THANKSGIVING else partial(_after_easter, _AFTER_EASTER[name])
+        return of_day(_feast(of_year, replace(mention, looks=looks)))
     meant = _yearly(*_HOLIDAYS[name], replace(mention, looks=looks))
     return of_day(meant) if meant else None
 
 
-def _feast(after_easter: int, mention: DateMention) -> date:
-    """Return the day so many days after Easter of the year that is named, else of the one that is meant."""
+def _feast(of_year: Callable[[int], date], mention: DateMention) -> date:
+    """Return a feast that moves in the year that is named, else the one that is meant."""
     year, today = mention.today.year, mention.today
     if mention["y"] or mention["that"]:
-        return _easter(int(mention["y"] or year + _THAT_YEAR[mention["that"]])) + timedelta(after_easter)
-    days = [_easter(near) + timedelta(after_easter) for near in (year - 1, year, year + 1)]
+        return of_year(int(mention["y"] or year + _THAT_YEAR[mention["that"]]))
+    days = [of_year(near) for near in (year - 1, year, year + 1)]
     back, ahead = [day for day in days if day <= today], [day for day in days if day >= today]
     return _chosen(back[-1], ahead[0], mention)
+
+
+def _thanksgiving(year: int) -> date:
+    first = date(year, 11, 1)
+    return first + timedelta(days=(3 - first.weekday()) % 7, weeks=3)
+
+
+def _after_easter(days: int, year: int) -> date:
+    return _easter(year) + timedelta(days)
 
 
 def _easter(year: int) -> date:

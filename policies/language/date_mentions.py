@@ -45,8 +45,12 @@ class DateMention:
         return self.match.string
 
     def count(self, group: str = "n") -> int:
-        word = self[group] or "a"
-        return int(word) if word.isdigit() else _NUMBERS[word]
+        return number_of(self[group] or "a")
+
+
+def number_of(word: str) -> int:
+    """Return the number that a word or digits stand for: "two", "14"."""
+    return int(word) if word.isdigit() else _NUMBERS[word.lower()]
 
 
 def month_number(name: str) -> int:

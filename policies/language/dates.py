@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, time
 
-from policies.language.date_grammar import FORMS, HINT
+from policies.language.date_distances import offset
+from policies.language.date_grammar import FORMS, HINT, LONGEST_OFFSET, OFFSET
 from policies.language.date_meanings import RESOLVED
 from policies.language.date_mentions import DateMention, Looks
 from policies.language.spans import Span
@@ -103,11 +104,8 @@ def find_dates(
     matches.sort(key=lambda row: row[0])
     resolved: list[When] = []
     for number, (start, end, name, match) in enumerate(matches):
-        if (
-            name == "weekday"
-            and number + 1 < len(matches)
-            and _is_of(text[end : matches[number + 1][0]], matches[number + 1][2])
-        ):
+        following = matches[number + 1] if number + 1 < len(matches) else None
+        if following is not None and _is_part_of(name, start, end, following, text):
             continue
         lead_from = max(0, start - _LONGEST_LEAD)
         seen_from, looking = today, Looks.BACK if _SINCE.search(text, lead_from, start) else looks(start)
@@ -121,10 +119,21 @@ def find_dates(
             continue
         if span is None:
             continue
+        beside = OFFSET.search(text, max(0, start - LONGEST_OFFSET), start)
+        if beside is not None and span.granularity == "day":
+            start, span = beside.start(), offset(beside, span.first)  # noqa: PLW2901
         lead = _LEAD.search(text, max(0, start - 8), start)
         at = _moment(span, text, end, moment)
         resolved.append(When(start, end, lead.start() if lead else start, span, at))
     return tuple(resolved)
+
+
+def _is_part_of(name: str, start: int, end: int, following: tuple[int, int, str, object], text: str) -> bool:
+    """Return whether words belong to the date behind them: "Friday, 20 March", "the Monday before Easter Sunday"."""
+    if name == "weekday" and _is_of(text[end : following[0]], following[2]):
+        return True
+    beside = OFFSET.search(text, max(0, following[0] - LONGEST_OFFSET), following[0])
+    return name in ("weekday", "off_before") and beside is not None and beside.start() <= start
 
 
 def _is_of(between: str, name: str) -> bool:

@@ -38,6 +38,25 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I quit a couple of months ago", "I quit a couple of months ago [around September 2026]"),
         ("this weekend I'm hiking", "On the weekend of 21-22 November 2026 I'm hiking"),
         ("I start by next week", "I start by the week of 23 November 2026"),
+        ("I turn eighty the day after Thanksgiving", "I turn eighty the day after Thanksgiving [27 November 2026]"),
+        (
+            "The audit starts on the first Monday after new year",
+            "The audit starts on the first Monday after new year [4 January 2027]",
+        ),
+        ("We are closed until Epiphany", "We are closed until Epiphany [6 January 2027]"),
+        ("We fly two days before Christmas Eve", "We fly on 22 December 2026"),
+        (
+            "We fly the weekend after Easter Monday",
+            "We fly the weekend after Easter Monday [the weekend of 3-4 April 2027]",
+        ),
+        (
+            "My move is on the last Friday before 12 March",
+            "My move is on the last Friday before 12 March [5 March 2027]",
+        ),
+        ("The rent is due a few days after 3 May", "The rent is due around 6 May 2027"),
+        ("The gala is the second Tuesday after 1 May", "The gala is the second Tuesday after 1 May [11 May 2027]"),
+        ("We celebrate in a fortnight and one day", "We celebrate in a fortnight and one day"),
+        ("My new year's resolution is running", "My new year's resolution is running"),
         (
             "The checkup is on the 27th, not the 24th",
             "The checkup is on the 27th [27 November 2026], not the 24th [24 November 2026]",
