@@ -47,6 +47,8 @@ _READ_PERHAPS: Final = 0.2
 read is hidden, and never erased by that alone (docs/reference/cross-encoder.md)."""
 _READ_AS_NOT: Final = 0.02
 """The same, below which its attribute alone does not make it meant: of a home, "don't keep the door code"."""
+_NO_PART: Final = 0.03
+"""The same of its parts one by one, below which it is not meant as a whole either."""
 Shares = Mapping[str, float]
 
 
@@ -68,9 +70,11 @@ class Known:
 
     @property
     def likely(self) -> float | None:
-        """Return how likely it, or a part of it, is read as meant."""
-        read = [item.read for item in (self, *self.pieces) if item.read is not None]
-        return max(read, default=None)
+        """Return how likely it, or a part of it, is read as meant; where no part is, it is not, however it reads."""
+        parts = [piece.read for piece in self.pieces if piece.read is not None]
+        if len(parts) > 1 and max(parts) < _NO_PART:
+            return max(parts)
+        return max([*parts, *([] if self.read is None else [self.read])], default=None)
 
     @property
     def nearest(self) -> float | None:

@@ -66,9 +66,10 @@ def is_telling_bit(utterance: Utterance) -> bool:
 
 
 def _is_bit(utterance: Utterance) -> bool:
-    """Return whether an utterance has no verb: "provider 5.x"."""
+    """Return whether an utterance has no verb, "provider 5.x", and no label that says what it is: "Colour: mustard"."""
     part = utterance.part or utterance.parsed
-    return part is not None and not any(map(is_verb, part.tokens))
+    is_labelled = utterance.spelt.plain[: utterance.shift].rstrip().endswith(":")
+    return part is not None and not is_labelled and not any(map(is_verb, part.tokens))
 
 
 def answers_itself(utterance: Utterance, before: Utterance) -> bool:
