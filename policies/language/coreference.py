@@ -150,7 +150,7 @@ def _says_which(parsed: Parsed, index: int) -> bool:
     """Return whether it is plain which thing "that" means: "that dog you gave me", "that photo", "this app Filo"."""
     token = parsed.tokens[index]
     thing, *name = parsed.tokens[token.head : token.head + 2]
-    is_named = thing.tag in ("NN", "NNS") and bool(name) and name[0].tag == "NNP"
+    is_named = token.head > index + 1 if thing.tag == "NNP" else any(one.tag == "NNP" for one in name)
     described = any(parsed.tokens[child].dep == "relcl" for child in parsed.children(token.head))
     shown = parsed.tokens[token.head].lower in _PICTURES
     return token.dep == "det" and (shown or is_named or (token.lower in ("that", "those") and described))

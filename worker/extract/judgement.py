@@ -38,9 +38,9 @@ _MAY_BE_AN_ORDER, _IS_AN_ORDER = 0.02, 0.8
 """How likely an utterance must be read to order anything for such an order in it to be one, and for it to be one to
 keep something that has no form of those, where the head hears one. Of 18 such that no form has 13 are, of 443 that are
 no order none."""
-_KEEPS: Final = frozenset({"remember", "pin"})
+_KEEPS: Final = frozenset({"remember", "pin", "call_me", "style"})
 _MAY_KEEP: Final = 0.5
-"""How likely the head must hear such an order for it to be read whether it is one."""
+"""How likely the head must hear an order to keep something, or how to answer, for it to be read whether it is one."""
 
 
 class Reader(Protocol):

@@ -364,7 +364,9 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
             statement.private, statement.words = True, order.object_text if order.sure else None
         case "call_me":
             called = _NAME_END.split(order.object_text)[0].strip(" \"'")
-            is_name = 0 < len(called) <= _NAME_CHARS and len(called.split()) <= _LONGEST_NAME and not foreign
+            is_name = (
+                order.sure and 0 < len(called) <= _NAME_CHARS and len(called.split()) <= _LONGEST_NAME and not foreign
+            )
             statement.manner, statement.words = ("called", called) if is_name else ("instruction", utterance.text)
             statement.quote = not is_name
         case "style" | "never_mention":

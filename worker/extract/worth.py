@@ -28,6 +28,9 @@ _FEWEST_WORDS: Final = 3
 _NOBODYS: Final = "none"
 _OF_ANOTHER: Final = frozenset({"quoted", "fiction", "task"})
 _SURE: Final = 0.9
+_ATTRIBUTE_SURELY: Final = 0.7
+"""How sure the head must be of the attribute that what a task is about is of: "no dairy" .78, "two kids at home" .77,
+"comb 12mm" .6."""
 _NO_AGE: Final = re.compile(
     r"\bI(?:'m| am|'ve been| have been) (?:now |about |like |over |only )?"
     r"(?:12[1-9]|1[3-9]\d|[2-9]\d\d|\d{4,6})[ -]years?[ -]old\b",
@@ -54,9 +57,13 @@ def is_worth_keeping(utterance: Utterance) -> bool:
 
 
 def _is_of_a_task(utterance: Utterance) -> bool:
-    """Return whether an utterance is what a task is about, and names neither its speaker nor people of theirs."""
+    """Return whether an utterance is what a task is about, and tells nothing of anybody: it names neither its speaker
+    nor people of theirs, and surely no attribute ("no dairy")."""
     part = utterance.part or utterance.parsed
-    return utterance.of_task and part is not None and not (speaks_of_self(part) or people_in(part))
+    if not utterance.of_task or part is None or speaks_of_self(part) or people_in(part):
+        return False
+    judgement = judged(utterance)
+    return judgement.attribute is None or judgement.attribute_sure < _ATTRIBUTE_SURELY
 
 
 def is_telling_bit(utterance: Utterance) -> bool:

@@ -307,3 +307,25 @@ def test_what_answers_the_speakers_own_question_is_told_with_it(extractor: Extra
 def test_a_question_puts_nothing_right(extractor: Extractor) -> None:
     said = "I write reports now, fix my text please, max 1 mistake ok?"
     assert not any("max 1" in one for one in _summaries(extractor, ("user", said), news=True))
+
+
+def test_a_thing_whose_name_stands_behind_it_points_at_nothing() -> None:
+    assert not depends_on_context(*parse(["I am trying this new app Filo at work."]))
+    assert depends_on_context(*parse(["I am trying this new app at work."]))
+
+
+@pytest.mark.parametrize(
+    "said", ["Write to our guest: the room is free from 4, breakfast is at 8", "Work it out: floor 7 x 4, tile 60x60"]
+)
+def test_what_a_task_is_about_is_no_memory_of_whoever_sets_it(extractor: Extractor, said: str) -> None:
+    assert _summaries(extractor, ("user", said)) == []
+
+
+def test_what_a_task_says_of_people_is_kept(extractor: Extractor) -> None:
+    said = "Plan our weekend: my wife Ana is on night shifts, two kids at home, breakfast at 8"
+    assert _summaries(extractor, ("user", said)) == ["Maya's wife Ana is on night shifts.", 'Maya: "two kids at home."']
+
+
+def test_a_bit_is_told_with_the_news_before_it(extractor: Extractor) -> None:
+    said = "The round is closed. 400k from angels in Lagos."
+    assert any("closed" in one for one in _summaries(extractor, ("user", said)) if "400k" in one)

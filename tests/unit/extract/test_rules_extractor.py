@@ -349,6 +349,20 @@ def test_of_two_languages_in_one_message_english_is_told_and_the_other_quoted(ex
             "Remind me that the car needs an MOT",
             [("Maya wants to be reminded that the car needs an MOT.", True, False, False)],
         ),
+        (
+            "Please remember to be short with me, I read this on the bus",
+            [("Maya wants the assistant to be short with them.", True, False, False)],
+        ),
+        (
+            "Remind me Anna flies on Friday",
+            [("Maya wants to be reminded that Anna flies on 27 November 2026.", True, False, False)],
+        ),
+        (
+            "Whenever I send you code, just name the bugs",
+            [('Maya: "Whenever I send you code, just name the bugs."', False, False, False)],
+        ),
+        ("can you stop with the emojis", [('Maya: "can you stop with the emojis."', False, False, False)]),
+        ("Just Jo is fine.", [('Maya: "Just Jo is fine."', False, False, False)]),
         ("Call me Bea, please.", [("Maya wants to be called Bea.", False, False, False)]),
         (
             "don't bring up my dad again",

@@ -176,6 +176,15 @@ def test_what_a_message_is_read_to_ask_for_may_be_meant_whatever_its_words() -> 
     assert meant_by(wish("what I said about the pills"), facts, POLICY, "Maya").perhaps == (0,)
 
 
+def test_what_reads_as_meant_and_no_part_of_which_does_is_not() -> None:
+    parts = tuple(replace(known(part), read=0.01) for part in ("Maya swims.", "Maya rows."))
+    facts = [
+        replace(known("Maya takes lithium."), read=0.9),
+        replace(known("Maya swims. Maya rows."), read=0.9, pieces=parts),
+    ]
+    assert meant_by(wish("what I said about the pills"), facts, POLICY, "Maya").perhaps == (0,)
+
+
 def test_of_what_was_just_said_only_what_is_read_as_meant_may_be() -> None:
     at = datetime(2026, 11, 2, 9, tzinfo=UTC)
     before = at - timedelta(minutes=1)
