@@ -22,7 +22,7 @@ _PIECES: Final = re.compile(
 """Where a summary that tells several things may be cut: between clauses with a subject of their own,
 as in "Maya swims and her son dives"."""
 _NAMED_BEFORE: Final = re.compile(
-    r"(?i:he|she|it|(?:that|this|those|these)(?= (?:is|was|are|were|has|had)\b|['’]s\b))\b"
+    r"(?i:he|she|it|his|her|its|(?:that|this|those|these)(?= (?:is|was|are|were|has|had)\b|['’]s\b))\b"
     r"|(?i:i|we|you|they)(?:['’][a-z]+)? +(?:[a-z'’]+ +){0,2}?"
     r"(?:him|it|them|her(?= *(?:\Z|[^\w\s]|(?:for|to|in|on|since)\b)))\b"
 )
