@@ -95,8 +95,11 @@ LIKELY: Final = 0.7
 """From so much on a text is held (`python -m benchmarks.fit_planted_head`; of a thousand turns of MSC, in which nothing
 is planted, 8)."""
 LIKELY_ELSEWHERE: Final = 0.9
-"""The same outside English, whose words the head has not learned. Of 122 everyday messages in eight languages eight
+"""The same outside English, whose words the head has not learned, of a text without `_OF_A_MACHINE`. Of 122 everyday messages in eight languages eight
 are likelier than .7 and one than .9; of 12 texts planted in six languages that no rule finds, six and two."""
+
+_OF_A_MACHINE: Final = frozenset({"AGENT", "PERSONA", "ROLE", "ORDERS", "PROMPTS"})
+"""Concepts of what an assistant is and goes by, which everyday talk hardly has: of the eight none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,10 @@ def is_likely(text: str, vector: NDArray[np.float32] | None = None, *, is_englis
     `sentence_behind` finds the one that matters. `vector` is what `heads.EMBEDDER` makes of `as_read`. Of
     a text that is not English the head must be surer.
     """
-    return _chance(text, vector) > (LIKELY if is_english else LIKELY_ELSEWHERE)
+    chance = _chance(text, vector)
+    if is_english or chance <= LIKELY:
+        return chance > LIKELY
+    return chance > LIKELY_ELSEWHERE or not _OF_A_MACHINE.isdisjoint(concepts_of(as_read(text)))
 
 
 def _chance(text: str, vector: NDArray[np.float32] | None = None) -> float:
