@@ -95,8 +95,9 @@ LIKELY: Final = 0.7
 """From so much on a text is held (`python -m benchmarks.fit_planted_head`; of a thousand turns of MSC, in which nothing
 is planted, 8)."""
 LIKELY_ELSEWHERE: Final = 0.9
-"""The same outside English, whose words the head has not learned, of a text without `_OF_A_MACHINE`. Of 122 everyday messages in eight languages eight
-are likelier than .7 and one than .9; of 12 texts planted in six languages that no rule finds, six and two."""
+"""The same outside English, whose words the head has not learned, of a text without `_OF_A_MACHINE`. Of 122 everyday
+messages in eight languages eight are likelier than .7 and one than .9; of 12 texts planted in six languages that no
+rule finds, six and two."""
 
 _OF_A_MACHINE: Final = frozenset({"AGENT", "PERSONA", "ROLE", "ORDERS", "PROMPTS"})
 """Concepts of what an assistant is and goes by, which everyday talk hardly has: of the eight none."""
