@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _MAY_BE: Final = 0.02
 """How likely a text must be read to be planted for what the head finds to be so: of 2,754 turns of LoCoMo, where none
 is, 19 of the 53 are left that it finds, of 153 texts that three authors planted 144 of 145."""
-_MAY_BE_AN_ANSWERS_FORM: Final = 0.5
+_MAY_BE_FOR_STYLE: Final = 0.5
 """The same of a text that says how to answer. Of 37 such of two authors the head finds three planted, which are read at
-.09 to .28; of 1,093 planted texts two have such a form, read at .66 and .89."""
+.09 to .28; of 1,093 planted texts thirteen say how to answer, and all are read at .53 or more."""
 REASON: Final = "planted_instruction"
 
 
@@ -55,7 +55,7 @@ def likely_planted(texts: Iterable[str], embedder: Embedder, reader: UtteranceRe
 def _least(text: str) -> float:
     """Return how likely a text must be read to be planted for it to be so."""
     says_how_to_answer = any(order.intent == "style" and not order.doubtful for order in orders_of(text))
-    return _MAY_BE_AN_ANSWERS_FORM if says_how_to_answer else _MAY_BE
+    return _MAY_BE_FOR_STYLE if says_how_to_answer else _MAY_BE
 
 
 def is_likely_planted_statement(text: str, embedder: Embedder, reader: UtteranceReader | None = None) -> bool:
