@@ -46,9 +46,8 @@ _READ_PERHAPS: Final = 0.2
 """How likely a message is read to ask for something known to be forgotten, from where on that may be meant: what is
 read is hidden, and never erased by that alone (docs/reference/cross-encoder.md)."""
 _READ_AS_NOT: Final = 0.02
-"""The same, below which its attribute alone does not make it meant: of a home, "don't keep the door code"."""
-_NO_PART: Final = 0.03
-"""The same of its parts one by one, below which it is not meant as a whole either."""
+"""The same, below which its attribute alone does not make it meant, "don't keep the door code" of a home, nor its whole
+where no part of it is likelier."""
 Shares = Mapping[str, float]
 
 
@@ -72,9 +71,8 @@ class Known:
     def likely(self) -> float | None:
         """Return how likely it, or a part of it, is read as meant; where no part is, it is not, however it reads."""
         parts = [piece.read for piece in self.pieces if piece.read is not None]
-        if len(parts) > 1 and max(parts) < _NO_PART:
-            return max(parts)
-        return max([*parts, *([] if self.read is None else [self.read])], default=None)
+        no_part_is = len(parts) > 1 and max(parts) < _READ_AS_NOT
+        return max([*parts, *([] if self.read is None or no_part_is else [self.read])], default=None)
 
     @property
     def nearest(self) -> float | None:

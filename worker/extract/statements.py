@@ -44,7 +44,7 @@ _NAMING: Final = frozenset({"remember", "pin", "unpin", "private"})
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
 """An order to remember that is one to do something: "remember to"."""
 _TO_SPEAKER: Final = re.compile(r"[^,.;:!?]*\bme\b[^,.;:!?]*", re.IGNORECASE)
-"""What is done to the speaker, so that the assistant is to remember doing it: "be short with me"."""
+"""Deeds to the speaker, which the assistant is to remember: "be short with me"."""
 _NAME_END: Final = re.compile(
     r"[,;:!?(]|\.(?=\s+(?-i:[a-z])|\Z)| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE
 )

@@ -66,7 +66,7 @@ _PERSONAL: Final = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours|you|your|yours)
 _NOT: Final = frozenset({"no", "not", "never", "only", "nothing"})
 _POLITE: Final = frozenset({"please", "pls", "plz"})
 _COLON: Final = re.compile(r":(?=\s)")
-"""What a task is about stands behind it: "Write to the guest: breakfast is at 8"."""
+"""The mark before what a task is about: "Write to the guest: breakfast is at 8"."""
 _MARKS: Final = "\"'“„«‘"
 """How quotation marks open."""
 _ORDINAL_END: Final = re.compile(r"(?<!\d)\d{1,2}\.\Z")
