@@ -177,7 +177,7 @@ def _pointer(utterance: Utterance, part: Parsed) -> int | None:
 def _corrects(utterance: Utterance, part: Parsed, before: Utterance | None) -> bool:
     """Return whether an utterance opens its message by putting right what was said before, or does so after a sentence
     that announces it ("I misspoke. It was 1943.")."""
-    if utterance.asks:
+    if utterance.text.endswith("?"):
         return False
     if utterance.number == 1 and before is not None and announces(before.text):
         return is_correction(f"sorry, {utterance.text}", part)
