@@ -119,7 +119,9 @@ _NOUNS: Final = word_set(
     father mom dad mum baby everything something nothing things god work exercise swimming running yoga coffee sugar
     stress food sleep meditation medicine medication surgery treatment therapy news weather test tests results result
     diagnosis condition disease blood heart back knee insurance country government world society history research study
-    science party church hospital clinic tv pc lgbt lgbtq cooking writing reading painting hiking gaming dancing"""
+    science party church hospital clinic physio physiotherapy rehab chemo radiotherapy dialysis scan mri ultrasound
+    biopsy checkup dentist dentistry orthodontics cardiology dermatology oncology tv pc lgbt lgbtq cooking writing
+    reading painting hiking gaming dancing"""
 )
 _CONTRACTED: Final = re.compile(r"['’](?:m|ve|d|ll|re|s|t)\Z")
 """A verb grown to the end of a word: "I'm", "Tom's"."""

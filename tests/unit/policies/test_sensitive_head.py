@@ -7,7 +7,7 @@ import pytest
 from policies.privacy import sensitive_head
 from policies.privacy.name_evidence import people_in
 from policies.privacy.sensitive_head import LIKELY, as_read
-from policies.privacy.third_parties import told_of
+from policies.privacy.third_parties import told_in, told_of
 from schema import MAX_TURN_BYTES
 from tests.growth import assert_grows_linearly
 from tests.unit.policies.builders import candidate
@@ -43,6 +43,16 @@ def test_what_the_user_tells_of_themselves_takes_no_name() -> None:
 
 def test_a_faith_that_somebody_has_is_no_name() -> None:
     assert told_of(candidate("Maya's neighbour is Sikh and brings them sweets."), ("Maya",)) == ()
+
+
+def test_a_treatment_is_no_name() -> None:
+    said = "Physio starts on Monday, then they look if the shoulder needs the knife."
+    assert told_in(said, ("Maya",), people=("Physio",)) == ()
+
+
+def test_who_claps_is_not_ill() -> None:
+    said = "Maya's son Zayd plays striker for his school and they clap at the wrong moments."
+    assert told_of(candidate(said), ("Maya",)) == ()
 
 
 def test_a_name_that_is_a_faith_too_tells_nothing_of_its_bearer() -> None:
