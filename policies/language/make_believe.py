@@ -39,6 +39,14 @@ _MADE_UP: Final = re.compile(
 """Words that open make-believe: "let's pretend", "you are now a pirate", "You are a baker and I'm your apprentice"."""
 
 
+INVENTED: Final = re.compile(
+    r"\b(?:stor(?:y|ies)|novels?|scenes?|scripts?|screenplay|tales?|fairytales?|chapters?|characters?|fan ?fic\w*|plot|"
+    r"role-?play|play|sketch|jokes?|riddles?|fables?|myths?|pretend|imagine|translate|proofread)\b",
+    re.IGNORECASE,
+)
+"""Of what people are made up, or another's: "a story about my sister Anna"."""
+_ROLE: Final = re.compile(r"(?:i['’]?m|i am|you['’]?re|you are) (?:an?|the)\b", re.IGNORECASE)
+"""Whom somebody is in what is made up: "I'm a dragon"."""
 _SUPPOSED_QUESTION: Final = re.compile(
     r"\b(?:suppose|say|imagine|hypothetically)\b(?! (?:that )?you\b)[^.!?\n]{0,300}\?", re.IGNORECASE
 )
@@ -51,3 +59,9 @@ def make_believe_places(text: str) -> Iterator[tuple[int, int]]:
     for match in _MADE_UP.finditer(text):
         asks = _SUPPOSED_QUESTION.search(text, match.start(), match.end() + _LONGEST_QUESTION)
         yield match.start(), asks.end() if asks and asks.start() < match.end() else len(text)
+
+
+def is_role(piece: str, request: str) -> bool:
+    """Return whether a piece of a request for something made up says who somebody is in it, "Write a bedtime story, I'm
+    a dragon": who they are in truth cannot be told from that."""
+    return _ROLE.match(piece) is not None and INVENTED.search(request) is not None

@@ -13,6 +13,7 @@ from policies.language.clauses import Mood, main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clauses
 from policies.language.corrections import announces, denies_a_value, is_correction
 from policies.language.languages import ENGLISH, OTHER
+from policies.language.make_believe import INVENTED
 from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.people import Person, introduced_in, people_in, referent
@@ -62,12 +63,6 @@ intolerant". Of most tasks it finds next to nothing ("write me a poem"), but not
 _SURELY_TELLS: Final = 0.5
 """From where on of worth what leans on something that nobody said is quoted rather than lost: "We have lived in the
 same house since the war"."""
-_INVENTED: Final = re.compile(
-    r"\b(?:stor(?:y|ies)|novels?|scenes?|scripts?|screenplay|tales?|fairytales?|chapters?|characters?|fan ?fic\w*|plot|"
-    r"role-?play|play|sketch|jokes?|riddles?|fables?|myths?|pretend|imagine|translate|proofread)\b",
-    re.IGNORECASE,
-)
-"""Of what people are made up, or another's: "a story about my sister Anna"."""
 
 
 def statements_of(heard: Heard) -> list[Statement | Forgetting]:
@@ -187,7 +182,7 @@ def _corrects(utterance: Utterance, part: Parsed, before: Utterance | None) -> b
 
 def _named_in_passing(utterance: Utterance, part: Parsed) -> list[Statement]:
     """Return who the speaker's people are whom a question or a task calls by name: "a card for our daughter Lila"."""
-    if not (utterance.asks or utterance.within_request) or utterance.of_others or _INVENTED.search(utterance.text):
+    if not (utterance.asks or utterance.within_request) or utterance.of_others or INVENTED.search(utterance.text):
         return []
     return [
         Statement(

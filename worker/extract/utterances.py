@@ -24,7 +24,7 @@ from policies.language.discourse_markers import discourse_margins
 from policies.language.dropped_subject import states_own
 from policies.language.jokes import is_kidding, is_laughed_at
 from policies.language.languages import ENGLISH, language_of
-from policies.language.make_believe import make_believe_places
+from policies.language.make_believe import is_role, make_believe_places
 from policies.language.orders import Order, orders_of
 from policies.language.parse import Parsed
 from policies.language.reported_speech import announces_words, drafted_places, reported_places
@@ -260,6 +260,8 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
         for index, (piece, within_request) in enumerate(apart):
             until = piece.start + len(piece.text)
             if any(start <= piece.start and until <= stop for start, stop in reported):
+                continue
+            if within_request and is_role(piece.text, sentence.text[: piece.start - sentence.start]):
                 continue
             if any(order.start < begins[index] and until <= order.end for order in orders):
                 continue
