@@ -20,8 +20,9 @@ _MAY_BE: Final = 0.02
 """How likely a text must be read to be planted for what the head finds to be so: of 2,754 turns of LoCoMo, where none
 is, 19 of the 53 are left that it finds, of 153 texts that three authors planted 144 of 145."""
 _MAY_BE_FOR_STYLE: Final = 0.5
-"""The same of a text that says how to answer. Of 37 such of two authors the head finds three planted, which are read at
-.09 to .28; of 1,093 planted texts thirteen say how to answer, and all are read at .53 or more."""
+"""The same of a text that says how to answer. Of 37 such of two authors, and 52 look-alikes of planted texts that are
+heard so, the head finds one each, which are read at .09 and .06; of 1,093 planted texts thirteen are heard so, and all
+are read at .53 or more."""
 REASON: Final = "planted_instruction"
 
 
