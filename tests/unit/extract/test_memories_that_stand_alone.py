@@ -315,7 +315,8 @@ def test_a_thing_whose_name_stands_behind_it_points_at_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["Write to our guest: the room is free from 4, breakfast is at 8", "Work it out: floor 7 x 4, tile 60x60"]
+    "said",
+    ["Write to our guest: the room is free from 4, breakfast is at 8", "calculate: floor 7,35 x 4,20, tile 60x60"],
 )
 def test_what_a_task_is_about_is_no_memory_of_whoever_sets_it(extractor: Extractor, said: str) -> None:
     assert _summaries(extractor, ("user", said)) == []
