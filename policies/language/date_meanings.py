@@ -223,7 +223,7 @@ def _day_alone(mention: DateMention) -> Span | None:
     return None
 
 
-def _nearest(number: int, to: date) -> Span | None:
+def _nearest(number: int, to: date) -> Span:
     """Return the day of this number, of this month, the last or the next, that is nearest to another day."""
     days = []
     for months in (-1, 0, 1):

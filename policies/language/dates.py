@@ -113,15 +113,15 @@ def find_dates(
         if name == "weekday" and is_last and not _SHIFTED.search(text, lead_from, start):
             seen_from, looking = resolved[-1].at.date(), Looks.AHEAD
         before = next((when.span for when in reversed(resolved) if when.span.granularity in ("day", "month")), earlier)
+        beside = OFFSET.search(text, max(0, start - LONGEST_OFFSET), start)
         try:
             span = RESOLVED[name](DateMention(match, seen_from, looking, before))
+            if beside is not None and span is not None and span.granularity == "day":
+                start, span = beside.start(), offset(beside, span.first)  # noqa: PLW2901
         except (ValueError, OverflowError):
             continue
         if span is None:
             continue
-        beside = OFFSET.search(text, max(0, start - LONGEST_OFFSET), start)
-        if beside is not None and span.granularity == "day":
-            start, span = beside.start(), offset(beside, span.first)  # noqa: PLW2901
         lead = _LEAD.search(text, max(0, start - 8), start)
         at = _moment(span, text, end, moment)
         resolved.append(When(start, end, lead.start() if lead else start, span, at))

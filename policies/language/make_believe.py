@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from policies.language.reported_speech import asks_for_writing
+
 _UNDONE: Final = (
     r"(?!(?:let['’]?s )?(?:just )?(?:pretend|act as if|act like|imagine) (?:that )?(?:nothing (?:\w+ )?happened|"
     r"(?:(?:none|all) of )?(?:this|that|it)(?: (?:conversation|chat|talk|exchange|question|argument))? "
@@ -64,4 +66,4 @@ def make_believe_places(text: str) -> Iterator[tuple[int, int]]:
 def is_role(piece: str, request: str) -> bool:
     """Return whether a piece of a request for something made up says who somebody is in it, "Write a bedtime story, I'm
     a dragon": who they are in truth cannot be told from that."""
-    return _ROLE.match(piece) is not None and INVENTED.search(request) is not None
+    return _ROLE.match(piece) is not None and INVENTED.search(request) is not None and asks_for_writing(request)

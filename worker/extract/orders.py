@@ -30,7 +30,8 @@ def reminder(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
     opens_with_name = bool(parsed.tokens) and parsed.tokens[0].tag.startswith("NNP")
     if not opens_with_name:
         rest = rest[:1].lower() + rest[1:]
-    if first == "that" or any(clause.owns_subject and clause.finite is not None for clause in main_clauses(parsed)):
+    is_sentence = any(clause.owns_subject and clause.finite is not None for clause in main_clauses(parsed))
+    if first == "that" or (is_sentence and first not in ("to", "about", "of")):
         joint = "that"
     else:
         joint = "to" if first == "to" or (parsed.tokens and parsed.tokens[0].tag.startswith("VB")) else "of"

@@ -9,7 +9,7 @@ from typing import Final
 
 from policies.admission import is_own_news
 from policies.language.annotation import offsets_of
-from policies.language.clauses import Mood, main_clauses
+from policies.language.clauses import Mood, governor, main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clauses
 from policies.language.corrections import announces, denies_a_value, is_correction
 from policies.language.languages import ENGLISH, OTHER
@@ -44,8 +44,9 @@ _KEEPING: Final = frozenset({"remember", "pin", "private"})
 _NAMING: Final = frozenset({"remember", "pin", "unpin", "private"})
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
 """An order to remember that is one to do something: "remember to"."""
-_TO_SPEAKER: Final = re.compile(r"[^,.;:!?]*\bme\b[^,.;:!?]*", re.IGNORECASE)
-"""Deeds to the speaker, which the assistant is to remember: "be short with me"."""
+_RECALLS: Final = frozenset({"remember", "forget"})
+_CLAUSE_END: Final = re.compile(r"[,.;:!?]")
+"""The end of what is to be remembered: "be short with me, I read"."""
 _NAME_END: Final = re.compile(
     r"[,;:!?(]|\.(?=\s+(?-i:[a-z])|\Z)| - | – |\b(?:and|but|please|not|instead|because|from)\b", re.IGNORECASE
 )
@@ -346,9 +347,9 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
         statement.naming = Naming.model_validate({"order": order.intent, "what": order.object_text})
     match order.intent:
         case "remember" if _TO_DO.search(utterance.text[: max(utterance.text.find(order.object_text), 0)]):
-            done_to_speaker = _TO_SPEAKER.match(order.object_text)
-            statement.manner = "instruction" if done_to_speaker else "reminder"
-            statement.words = done_to_speaker[0] if done_to_speaker else f"to {order.object_text}"
+            is_for_assistant = _is_done_to_speaker(utterance)
+            statement.manner = "instruction" if is_for_assistant else "reminder"
+            statement.words = _CLAUSE_END.split(order.object_text)[0] if is_for_assistant else f"to {order.object_text}"
         case "remember" | "pin" | "unpin":
             statement.pinned = order.intent == "pin"
         case "remind" if not order.sure:
@@ -373,6 +374,16 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
         case _:
             return None
     return statement
+
+
+def _is_done_to_speaker(utterance: Utterance) -> bool:
+    """Return whether what is to be remembered is done to the speaker, so that the assistant is to remember doing it:
+    "remember to be short with me"."""
+    parsed = utterance.parsed
+    if parsed is None:
+        return False
+    verbs = (governor(parsed, index) for index, token in enumerate(parsed.tokens) if token.lower == "me")
+    return any(verb is not None and parsed.tokens[parsed.tokens[verb].head].lower in _RECALLS for verb in verbs)
 
 
 def _is_told(words: str | None, utterance: Utterance) -> bool:

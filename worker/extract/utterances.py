@@ -255,6 +255,8 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
             continue
         asks = not orders and is_request(sentence.text)
         spoken = language_of(sentence.text, heard.language)
+        colon = _COLON.search(sentence.text)
+        is_task = colon is not None and is_request(sentence.text[: colon.start()])
         apart = tuple(told_apart(sentence, asks=asks))
         begins = [sentence.start, *(piece.start for piece, _ in apart[1:]), end]
         for index, (piece, within_request) in enumerate(apart):
@@ -275,7 +277,7 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
                 and _SELF.search(content, start, stop)
                 and (content[start] in _MARKS or announces_words(content[piece.start : start]))
             )
-            of_task = within_request and _COLON.search(sentence.text, 0, piece.start - sentence.start) is not None
+            of_task = is_task and colon is not None and piece.start >= sentence.start + colon.end()
             is_capacity = piece.start == sentence.start and capacity_end(sentence.text) == len(piece.text)
             read = (capacity_told if is_capacity else spelt)(" ".join(piece.text.split()))
             own_orders = tuple(order for order in orders if begins[index] <= order.start < begins[index + 1])

@@ -292,3 +292,9 @@ def test_each_clause_has_its_own_tense() -> None:
 )
 def test_the_winter_of_january_began_the_year_before(month: int, said: str, meant: str) -> None:
     assert resolve_dates(said, datetime(2026, month, 15, tzinfo=UTC)).text == meant
+
+
+def test_a_date_so_far_from_another_that_no_calendar_has_it_is_none() -> None:
+    last_days = datetime(9999, 12, 30, tzinfo=UTC)
+    said = "We meet the weekend after the 31st"
+    assert resolve_dates(said, last_days).text == said

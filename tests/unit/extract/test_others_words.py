@@ -100,3 +100,4 @@ def test_what_nobody_vouches_for_is_one_supposition_that_leaves_no_fact(extracto
 def test_who_somebody_is_in_what_is_to_be_made_up_is_told_of_nobody(extractor: Extractor) -> None:
     assert not _told(_items(extractor, "Write a bedtime story, I'm a dragon called Nils, 200 words"))
     assert "night nurse" in _told(_items(extractor, "Plan my week, I'm a night nurse in Oslo"))
+    assert "night nurse" in _told(_items(extractor, "Recommend a novel please, I'm a night nurse in Oslo"))

@@ -353,6 +353,11 @@ def test_of_two_languages_in_one_message_english_is_told_and_the_other_quoted(ex
             "Please remember to be short with me, I read this on the bus",
             [("Maya wants the assistant to be short with them.", True, False, False)],
         ),
+        ("Remember to ask who saw me", [("Maya wants to be reminded to ask who saw them.", True, False, False)]),
+        (
+            "Remind me about the meeting, it starts at 5",
+            [("Maya wants to be reminded of the meeting, it starts at 5.", True, False, False)],
+        ),
         (
             "Remind me Anna flies on Friday",
             [("Maya wants to be reminded that Anna flies on 27 November 2026.", True, False, False)],
