@@ -79,6 +79,9 @@ def features_of(
     values_here, values_there = ({q.value for q in wording.quantities} for wording in (old, new))
     # Whose it is says nothing of what it is: "my sister Ines" stands in all that is told of her.
     anchors = len(shared - _COMMON - old.bearers - _named_bearers(old) - _named_bearers(new))
+    # In the same words 1899 and 1900 are two numbers of one thing, though only one of them reads like a year.
+    is_same_but_numbers = not here and not there and bool(values_here - values_there and values_there - values_here)
+    clash = is_same_but_numbers or numbers_clash(old.quantities, new.quantities)
     news = max(float(bool(cues & NEWS)), tells_change)
     anchored = min(anchors, 3) / 3
     seen: dict[str, float] = {
@@ -89,8 +92,8 @@ def features_of(
         "cosine and jaccard": cosine * jaccard,
         "size ratio": smaller / (larger or 1),
         "size": math.log1p(smaller) / 3,
-        "numbers clash": numbers_clash(old.quantities, new.quantities),
-        "only numbers": not here and not there and numbers_clash(old.quantities, new.quantities),
+        "numbers clash": clash,
+        "only numbers": is_same_but_numbers,
         "one for another": len(here) == len(there) == 1,
         "name for name": len(here) == len(there) == 1 and bool(names_here) and bool(names_there),
         "rival for rival": len(here) == len(there) == 1 and bool(_classes(here) & _classes(there)),
