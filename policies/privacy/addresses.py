@@ -17,7 +17,8 @@ _NO_PART: Final = word_set(
     till from for with by down up along the because when while after before during every each times people
     percent dollars euros pounds
     km kilometers miles meters kg january february march april june july august september october november december
-    jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday today
+    jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday
+    mon tue tues wed thu thur thurs fri sat today
     tomorrow yesterday tonight noon midnight is was are were has have had will would can i he she we they it my"""
 )
 """Words that no address has: times, dates and measures are none."""

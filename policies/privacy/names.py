@@ -104,6 +104,7 @@ _OF_SPEAKER: Final = word_set("im i'm ive i've id i'd")
 """How one speaks of oneself: "im veggie got nut allergy"."""
 _VERBS: Final = word_set(
     """called visited moved helped worked lived wanted needed asked started stopped tried used talked looked loved hated
+    starts begins began stops ends ended finishes finished
     liked died passed told said says say thinks thought knows knew went goes came comes lost took takes made makes found
     gave gives left works lives wants needs suffers suffered tested converted voted suspects believes hopes worries
     struggles struggled fights fought beat survived recovered relapsed became becomes keeps kept feels felt looks seems

@@ -110,6 +110,11 @@ def test_a_number_of_so_few_digits_is_no_secret_by_itself(said: str) -> None:
     assert masked_in(said, POLICY) == ()
 
 
+def test_an_amount_with_its_thousands_parted_is_no_secret() -> None:
+    said = "My visa runs out in February, the solicitor wants 1,200 just to look at it"
+    assert list(told_secrets.find(said)) == []
+
+
 def test_a_year_behind_a_month_is_no_secret() -> None:
     said = "We got the mortgage approved on 19 March 2026, they bawled in the car park of the credit union."
     assert masked_in(said, POLICY) == ()
