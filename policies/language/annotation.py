@@ -35,6 +35,9 @@ _SHIFTS: Final = words("moved changed pushed postponed delayed extended")
 """Verbs of shifting: the day behind them is the one that a thing is shifted to; the day on which it was done is
 past."""
 _GRANTS: Final = words("gave give gives giving given granted allowed offered")
+_OBTAINS: Final = words("got accepted found rented signed landed")
+"""Verbs of what one has from a day on: "he got a place in Odense from September"."""
+_NAMES: Final = words("called named nicknamed")
 """Verbs of giving: a day that is given is to come, and so is one until which something is."""
 _BACK: Final = frozenset({"since", "ago", "back"})
 _WHOLE: Final = frozenset(
@@ -92,6 +95,9 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     if is_verb(tokens[index]):  # the parser took "sept" for one
         return Looks.UNKNOWN
     verb, path, at = governor(parsed, index), {tokens[index].lower}, index
+    told_at = index
+    if verb is not None and tokens[verb].lower in _NAMES and tokens[verb].dep == "acl":
+        verb = told_at = governor(parsed, tokens[verb].head) or verb  # "She marries a lad called Tyler on 29 August".
     while at != verb and tokens[at].head != at:
         at = tokens[at].head
         path.add(tokens[at].lower)
@@ -114,7 +120,7 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     if verb is not None and any(token.text == ":" for token in tokens[verb:index]):
         return Looks.UNKNOWN  # "I found a way out: the half in Kilkenny in September".
     by_verb = None if verb is None else _looks_by_verb(parsed, index, verb)
-    return by_verb or _LOOKS_OF[tense_at(parsed, index if spliced is None else spliced)]
+    return by_verb or _LOOKS_OF[tense_at(parsed, told_at if spliced is None else spliced)]
 
 
 def _looks_by_verb(parsed: Parsed, index: int, verb: int) -> Looks | None:
@@ -152,11 +158,14 @@ def _is_put_to(parsed: Parsed, index: int, verb: int) -> bool:
 
 
 def _is_granted(parsed: Parsed, index: int, verb: int) -> bool:
-    """Return whether a day is what somebody is given, or until when: "they gave me 3 June", "gave us until May"."""
+    """Return whether a day is what somebody is given, until when, or from when on they have what they got: "they gave
+    me 3 June", "gave us until May", "got a job from May"."""
     tokens, at, joints = parsed.tokens, index, list[str]()
     while at != verb and tokens[at].head != at:
         at = tokens[at].head
         joints += [tokens[at].lower] if tokens[at].tag == "IN" else []
+    if tokens[verb].lower in _OBTAINS:
+        return joints == ["from"]
     return tokens[verb].lower in _GRANTS and joints in ([], ["until"], ["till"])
 
 

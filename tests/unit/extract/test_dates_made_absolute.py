@@ -19,6 +19,9 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I'm moving to Lisbon next month", "I'm moving to Lisbon in December 2026"),
         ("They gave me until 15 December", "They gave me until 15 December 2026"),
         ("I gave her a ring on 3 March", "I gave her a ring on 3 March 2026"),
+        ("Ana marries a lad called Tyler on 29 August", "Ana marries a lad called Tyler on 29 August 2027"),
+        ("He got a job from March", "He got a job from March 2027"),
+        ("He got the letter in March", "He got the letter in March 2026"),
         (
             "I found a way out: the half in Kilkenny in January",
             "I found a way out: the half in Kilkenny in January 2027",
