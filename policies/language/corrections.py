@@ -40,7 +40,7 @@ _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
 _FILLERS: Final = words(
     "sorry i we mean meant typo correction misspoke autocorrect oops wait no nope actually well oh omg god lol haha um "
     "uh hang hold scratch that make it it's its is was should have said say to be precise my bad rather the a an at on "
-    "in of and but of course duh argh ugh damn"
+    "in of and but of course duh argh ugh damn o oo eh ah na lah"
 )
 _OPENS: Final = re.compile(
     r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*"
