@@ -12,6 +12,7 @@ _UNDONE: Final = (
     r"(?!(?:let['’]?s )?(?:just )?(?:pretend|act as if|act like|imagine) (?:that )?(?:nothing (?:\w+ )?happened|"
     r"(?:(?:none|all) of )?(?:this|that|it)(?: (?:conversation|chat|talk|exchange|question|argument))? "
     r"(?:(?:never|didn['’]?t|did not) happen(?:ed)?|happened)|"
+    r"[^.?!\n]{1,40}? never (?:was|were|happened|existed|came up)(?=\W*\Z)|"
     r"(?:i|we|you) (?:never|didn['’]?t|did not|haven['’]?t) (?:said|say|ask(?:ed)?|told|tell|saw|see|heard|hear|read|"
     r"sent|send|wrote|write|mention(?:ed)?|notice(?:d)?))\b)"
 )

@@ -221,7 +221,10 @@ def _all_of_it(ordered: Sequence[Order], heard: Heard, *, means_all: bool) -> It
 
 def _asks_to_forget(utterance: Utterance) -> float:
     """Return how likely an utterance asks that something be forgotten, as far as a head tells."""
-    if utterance.parsed is None or (judgement := judged(utterance)).certainty == "supposition":
+    if utterance.parsed is None:
+        return 0.0
+    judgement = judged(utterance)
+    if judgement.certainty == "supposition" and utterance.asks:
         return 0.0  # "What would happen if I said forget that I live in Rome?"
     return judgement.intents["forget"]
 

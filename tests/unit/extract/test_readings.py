@@ -258,6 +258,21 @@ def test_whose_order_it_is_is_read_by_what_announces_it(
     assert (reading.others >= MAY_BE_ANOTHERS) is is_others
 
 
+@pytest.mark.parametrize(
+    ("said", "asks"),
+    [
+        ("actually let's pretend I never said the wine one", True),
+        ("let's act as if the zoo application never was", True),
+        ("Let's pretend that the war never happened and write a diary.", False),
+        ("What would happen if I said forget that I live in Rome?", False),
+    ],
+)
+def test_what_is_pretended_not_to_have_been_said_is_to_be_forgotten(
+    reader: UtteranceReader, said: str, asks: bool
+) -> None:
+    assert any(isinstance(item, ForgetRequest) for item in _items(said, reader)) is asks
+
+
 def test_an_order_to_keep_something_in_words_of_its_own_is_one_as_it_is_read(reader: UtteranceReader) -> None:
     said = "Hold on to this for the whole school year: Eetu has gym on Mondays and Elsa on Thursdays."
     [kept] = _items(said, reader)
