@@ -21,6 +21,12 @@ _PIECES: Final = re.compile(
 )
 """Where a summary that tells several things may be cut: between clauses with a subject of their own,
 as in "Maya swims and her son dives"."""
+_OF_SOMEBODY: Final = (
+    r"[A-Z][\w-]+(?: [A-Z][\w-]+)?"
+    r"(?:['’]s (?:an?|the|not|in|at|on|[a-z]+(?:ing|ed|en|one))|"
+    r" (?:is|was|has|had|will|would|can|does|did|[a-z]{2,}(?:[^s]s|ed)))\b"
+)
+"""The beginning of a clause about somebody who is named: "Hamza's started guitar"."""
 _NAMED_BEFORE: Final = re.compile(
     r"(?i:he|she|it|his|her|its|(?:that|this|those|these)(?= (?:is|was|are|were|has|had)\b|['’]s\b))\b"
     r"|(?i:i|we|you|they)(?:['’][a-z]+)? +(?:[a-z'’]+ +){0,2}?"
@@ -73,7 +79,8 @@ def pieces_of(summary: str, name: str = "") -> tuple[str, ...]:
         return tuple(f'{quoted["who"]}: "{piece}"' for piece in _fragments(quoted["words"], _JOINTS)) or (summary,)
     if '"' in summary:
         return (summary,)
-    clauses = re.split(rf",? +(?:and|but|while) +(?={re.escape(name)}\b)", summary) if name else [summary]
+    before_name = rf"{re.escape(name)}\b|{_OF_SOMEBODY}" if name else _OF_SOMEBODY
+    clauses = re.split(rf",? +(?:and|but|while) +(?={before_name})", summary)
     pieces = [piece.strip(" ,;") for part in clauses for piece in _PIECES.split(part) if piece.strip(" ,;.")]
     if not all(len(piece.split()) > 1 for piece in pieces):
         pieces = [summary]

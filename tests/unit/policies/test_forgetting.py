@@ -202,6 +202,19 @@ def test_a_clause_that_names_the_user_again_stands_alone() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("summary", "pieces"),
+    [
+        ("Aisha's revising and Hamza's started guitar.", ("Aisha's revising", "Hamza's started guitar.")),
+        ("Maya's son Leo is 4 and Ana is 7.", ("Maya's son Leo is 4", "Ana is 7.")),
+        ("Maya loves Anna and Tom from work.", ("Maya loves Anna and Tom from work.",)),
+        ("Maya likes Ana's dog and Tom's cat.", ("Maya likes Ana's dog and Tom's cat.",)),
+    ],
+)
+def test_a_clause_about_somebody_else_who_is_named_stands_alone(summary: str, pieces: tuple[str, ...]) -> None:
+    assert pieces_of(summary) == pieces
+
+
 def test_of_what_was_said_on_a_day_only_what_the_wish_is_about_is_meant() -> None:
     day = datetime(2026, 11, 2, 9, tzinfo=UTC)
     said = [
