@@ -36,6 +36,9 @@ _CLAUSE_LINKS: Final = frozenset({"ROOT", "conj", "ccomp", "advcl", "relcl", "pa
 _HAVE: Final = frozenset({"have", "has", "'ve", "'s", "had", "'d", "having"})
 _TO_COME: Final = frozenset({"will", "'ll", "wo", "shall", "gonna"})
 _WISHES: Final = frozenset({"wish", "hope", "hoping", "dream", "dreaming", "want", "would", "'d", "wanna"})
+_ASKS: Final = frozenset({"what", "who", "whose", "why", "how"})
+"""Words that open a question, where the verb of its sentence has them: "what's 12% of 84"."""
+_CONDITIONS: Final = frozenset({"if", "unless", "whether"})
 _SUPPOSES: Final = frozenset({"suppose", "imagine", "pretend", "say", "hypothetically"})
 _SAYS: Final = words(
     "say says said saying write writes wrote writing post posts posted tweet tweeted text texts texted type types "
@@ -335,13 +338,26 @@ def _names_event(parsed: Parsed, below: list[int]) -> bool:
     return bool(days) and all(tokens[child].dep == "prep" for child in children)
 
 
+def _opens_a_question(tokens: tuple[Token, ...], head: int) -> bool:
+    """Return whether a sentence opens as questions do, with or without their mark: "what's 12% of 84", "can I still
+    have a pint is what I want to know"."""
+    first = tokens[0]
+    if first.lower in _ASKS and first.head == head and tokens[head].dep == "ROOT":
+        return True
+    is_inverted = first.dep in ("aux", "auxpass") and first.tag in ("MD", "VBP", "VBZ", "VBD") and len(tokens) > 1
+    return is_inverted and tokens[1].dep in SUBJECTS and tokens[1].head == first.head
+
+
 def _mood(
     parsed: Parsed, head: int, own: int | None, subject: int | None, finite: int | None, helpers: list[int]
 ) -> Mood:
     tokens = parsed.tokens
     children = parsed.children(head)
-    if any(tokens[c].dep == "mark" and tokens[c].lower in ("if", "unless", "whether") for c in children):
+    is_conditional = any(tokens[c].dep == "mark" and tokens[c].lower in _CONDITIONS for c in children)
+    if is_conditional or (tokens[head].lower in _SUPPOSES and subject is None):
         return Mood.SUPPOSING
+    if _opens_a_question(tokens, head):
+        return Mood.ASKING
     # A verb that has a subject before it asks nothing: "the party is this coming Saturday".
     is_behind_one = finite is not None and any(
         tokens[c].dep in SUBJECTS and c < finite for c in parsed.children(finite)
@@ -349,8 +365,6 @@ def _mood(
     if own is not None and finite is not None and finite < own and tokens[own].dep != "expl" and not is_behind_one:
         # "Here's my dog" tells; "Is here your dog?" would not begin so.
         return Mood.TELLING if finite and tokens[finite - 1].lower in ("here", "there") else Mood.ASKING
-    if tokens[head].lower in _SUPPOSES and subject is None:
-        return Mood.SUPPOSING
     is_top = tokens[head].dep == "ROOT"
     if (
         is_top

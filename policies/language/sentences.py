@@ -33,9 +33,10 @@ _NESTED_KEYS = re.compile(r"^([ \t]*)[a-z_][\w.-]*:[ \t]*\n(?:\1[ \t]+[a-z_][\w.
 _SYMBOLS = re.compile(r"[|{}<>=;$\\#\t_]")
 """A mark that prose seldom has: "{"."""
 _QUOTED = re.compile(
-    r'"[^"\n]{1,600}"|“[^“”\n]{1,600}”|«[^«»\n]{1,600}»|„[^„“”\n]{1,600}[“”]|(?<![\w.,!?])\'(?=\w)[^\n"]{6,600}?(?<=[\w.,!?…])\'(?!\w)'
+    r'"[^"\n]{1,600}"|“[^“”\n]{1,600}”|«[^«»\n]{1,600}»|„[^„“”\n]{1,600}[“”]|(?<![\w.,!?])\'(?=\w)[^\n"]{6,600}?(?<=[\w.,!?…])\'(?!\w)|'
+    r"\bquote [^\n\"]{6,600}? (?:unquote|end (?:of )?quote)\b"
 )
-"""Words in quotation marks: "he said “I live in Rome”"."""
+"""Words in quotation marks, and in those of who dictates: "he said “I live in Rome”"."""
 _ENDS_QUOTED = re.compile(r"[.!?…]\W\s+[^\W\d_a-z]")
 """Where a quoted sentence ends and another begins: ".” T"."""
 _FULL_STOPS: Final = frozenset(".!?…")

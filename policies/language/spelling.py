@@ -26,7 +26,14 @@ _AMBIGUOUS: Final = {
     "id": ("I'd", "be have like love rather prefer never do want say"),
     "well": ("we'll", "be have go get see need"),
     "wed": ("we'd", "like love rather been"),
+    "me": (
+        "my",
+        "mam mum dad da nan nana gran granny grandad mate mates brother brothers sister sisters missus wife husband "
+        "boyfriend girlfriend flatmate housemate daughter daughters son sons kid kids boss dog cat house car back knee",
+    ),
 }
+_OPENS_A_CLAUSE = re.compile(r"(?:\A|[,.;:!?]|\b(?:and|but|so|cos|because|that))\s*\Z", re.IGNORECASE)
+"""What stands before the subject of a clause: "I'm off and "."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 """A word: "dont"."""
 _UNSAID: Final = frozenset({"um", "umm", "uh", "uhh", "uhm", "erm", "er"})
@@ -99,7 +106,8 @@ def _better(word: str, following: str, text: str, match: re.Match[str]) -> str |
         return ""
     if lower in _AMBIGUOUS:
         better, before = _AMBIGUOUS[lower]
-        return better if following in before.split() else None
+        is_subject = lower != "me" or _OPENS_A_CLAUSE.search(text[: match.start()])
+        return better if following in before.split() and is_subject else None
     better_word = _WORDS.get(lower) or _undrawn(lower)
     if better_word is None or better_word == word or (word.isupper() and len(word) > 1):
         return None

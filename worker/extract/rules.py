@@ -340,10 +340,18 @@ def _as_typed(statement: Statement) -> str:
     pieces = []
     for utterance in statement.utterances:
         text = " ".join(utterance.text.split())
-        moved = {note.end: utterance.spelt.typed(note.end + utterance.shift) for note in utterance.notes}
+        moved = {note.end: _typed_end(note, utterance, text) for note in utterance.notes}
         text = with_notes(text, utterance.notes, moved)
         pieces.append(text)
     return " ".join(ended(piece) if number < len(pieces) - 1 else piece for number, piece in enumerate(pieces))
+
+
+def _typed_end(note: Note, utterance: Utterance, text: str) -> int:
+    """Return where the words of a note end as they were typed: what an utterance quotes was not parsed with it."""
+    begin, end = note.start + utterance.shift, note.end + utterance.shift
+    words, typed = utterance.spelt.plain[begin:end], utterance.spelt.typed(end)
+    at = -1 if text[:typed].endswith(words) else text.find(words)
+    return typed if at < 0 else at + len(words)
 
 
 def _facts(statement: Statement, parses: Parses, text: str, name: str) -> tuple[Fact, ...]:

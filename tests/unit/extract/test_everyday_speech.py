@@ -363,3 +363,28 @@ def test_a_name_of_a_thing_is_nobodys(extractor: Extractor) -> None:
 )
 def test_what_is_shouted_asked_politely_or_told_in_one_breath(extractor: Extractor, said: str, kept: list[str]) -> None:
     assert _summaries(extractor, said) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "summary"),
+    [
+        ("Me flatmate Obi is a keen cook", "Maya's flatmate Obi is a keen cook."),
+        ("give me kids' menus", None),
+        ("anyway what's 12% of 84,500", None),
+        ("and can I still have a pint is what I really want to know", None),
+        (
+            'Auditor query: "Kindly explain the variance of KES 184,600." 52 bags were sold on credit in March',
+            'Maya: "Auditor query: "Kindly explain the variance of KES 184,600." 52 bags were sold on credit in March '
+            '[March 2026]."',
+        ),
+    ],
+)
+def test_speech_is_told_as_it_is_meant_and_a_question_without_its_mark_is_none(
+    extractor: Extractor, said: str, summary: str | None
+) -> None:
+    assert [item.summary for item in _kept(extractor, said)] == ([summary] if summary else [])
+
+
+def test_what_is_dictated_between_quote_and_unquote_is_anothers(extractor: Extractor) -> None:
+    said = "The will says quote the meadow goes to my surviving children unquote and I am 61"
+    assert not any("Maya's surviving children" in item.summary for item in _kept(extractor, said))
