@@ -28,6 +28,8 @@ class Remembered:
     said: str
     meant: frozenset[tuple[int, int]]
     among: int
+    asks: bool = True
+    """False where a message that sounds like a wish to forget asks nothing of the memory."""
 
     def texts(self) -> Iterator[tuple[str, bool]]:
         """Yield each memory and each piece of one, and whether it is meant."""
@@ -62,4 +64,5 @@ def _read(folder: str) -> Iterator[Remembered]:
                 row["said"],
                 frozenset(map(tuple, row["meant"])),
                 row.get("among", len(row["known"])),
+                row.get("asks", True),
             )
