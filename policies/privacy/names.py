@@ -121,7 +121,8 @@ _NOUNS: Final = word_set(
     stress food sleep meditation medicine medication surgery treatment therapy news weather test tests results result
     diagnosis condition disease blood heart back knee insurance country government world society history research study
     science party church hospital clinic physio physiotherapy rehab chemo radiotherapy dialysis scan mri ultrasound
-    biopsy checkup dentist dentistry orthodontics cardiology dermatology oncology tv pc lgbt lgbtq cooking writing
+    biopsy checkup cast plaster stitches brace braces splint sling crutches drain pacemaker implant
+    dentist dentistry orthodontics cardiology dermatology oncology tv pc lgbt lgbtq cooking writing
     reading painting hiking gaming dancing"""
 )
 _CONTRACTED: Final = re.compile(r"['’](?:m|ve|d|ll|re|s|t)\Z")

@@ -55,9 +55,9 @@ _STAYS: Final = re.compile(
 """Ends a sentence that says what is to stay: "the rest is fine", "my daughter can stay"."""
 _ASKS_TO_FORGET: Final = 0.98
 """How likely a message must be read to be a wish to forget, to be taken for one where it gives no order, and to hide
-all that is known where its order for that is in doubt. Of 2,759 messages of talk one reads so, of 219 wishes without
-an order of three authors held out 158; from .9 on six, one of which hid all ("Bye Caroline. I'm here for you."), and
-176."""
+all that is known where its order for that is in doubt. Of 2,196 messages of talk and news by authors held out 14 read
+so, of 413 wishes of three 351; from .9 on 19 and 372, but of 505 messages of eleven people who talk for months one more
+hid what it did not mean."""
 _MEANS_ALL: Final = 0.6
 """How likely a wish must be read to mean all that is known, to hide that; from .5 on one of 144 that mean less is."""
 _TELLS_IT: Final = 0.15

@@ -48,6 +48,8 @@ def test_a_faith_that_somebody_has_is_no_name() -> None:
 def test_a_treatment_is_no_name() -> None:
     said = "Physio starts on Monday, then they look if the shoulder needs the knife."
     assert told_in(said, ("Maya",), people=("Physio",)) == ()
+    assert told_in("Cast comes off in six weeks, the sister at the clinic counted it.", ("Maya",)) == ()
+    assert told_in("Chemo for dad begins on Monday.", ("Maya",)) == ()
 
 
 def test_who_claps_is_not_ill() -> None:
