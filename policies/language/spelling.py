@@ -33,7 +33,7 @@ _AMBIGUOUS: Final = {
     ),
 }
 _OPENS_A_CLAUSE = re.compile(r"(?:\A|[,.;:!?]|\b(?:and|but|so|cos|because|that))\s*\Z", re.IGNORECASE)
-"""What stands before the subject of a clause: "I'm off and "."""
+"""Marks and joints before the subject of a clause: "I'm off and "."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 """A word: "dont"."""
 _UNSAID: Final = frozenset({"um", "umm", "uh", "uhh", "uhm", "erm", "er"})
