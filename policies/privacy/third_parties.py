@@ -80,7 +80,7 @@ _KIN_BEFORE: Final = re.compile(rf"\b(?i:{_KIN})(?: (?:called|named)|,)? \Z")
 _OWN_RELATION: Final = rf"(?:\b(?:my|our)|\w['’]s) (?:[\w-]+ ){{0,2}}(?P<relation>(?i:{_KIN}))"
 OTHERS_READ_AS: Final = "Alex"
 """The name under which every other is read: who it is tells nothing, and a model knows it for somebody's."""
-_READ_AS_NOT: Final = 0.02
+_READ_AS_NOT: Final = 0.01
 _READ_SURELY: Final = 0.9
 """How likely a sentence must be read to tell something sensitive of somebody named: below the first it does not though
 its words do, from the second on it does though they do not. With .1 as the first as many of an author held out
