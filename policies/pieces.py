@@ -24,7 +24,7 @@ as in "Maya swims and her son dives"."""
 _OF_SOMEBODY: Final = (
     r"[A-Z][\w-]+(?: [A-Z][\w-]+)?"
     r"(?:['’]s (?:an?|the|not|in|at|on|[a-z]+(?:ing|ed|en|one))|"
-    r" (?:is|was|has|had|will|would|can|does|did|[a-z]{2,}(?:[^s]s|ed)))\b"
+    r" (?:is|was|has|had|will|would|can|does|did|[a-z]{2,}(?:[a-rt-z]s|ed)))\b"
 )
 """The beginning of a clause about somebody who is named: "Hamza's started guitar"."""
 _NAMED_BEFORE: Final = re.compile(

@@ -35,10 +35,10 @@ _SHIFTS: Final = words("moved changed pushed postponed delayed extended")
 """Verbs of shifting: the day behind them is the one that a thing is shifted to; the day on which it was done is
 past."""
 _GRANTS: Final = words("gave give gives giving given granted allowed offered")
+"""Verbs of giving: a day that is given is to come, and so is one until which something is."""
 _OBTAINS: Final = words("got accepted found rented signed landed")
 """Verbs of what one has from a day on: "he got a place in Odense from September"."""
 _NAMES: Final = words("called named nicknamed")
-"""Verbs of giving: a day that is given is to come, and so is one until which something is."""
 _BACK: Final = frozenset({"since", "ago", "back"})
 _WHOLE: Final = frozenset(
     {"npadvmod", "advmod", "pobj", "tmod", "ROOT", "dep", "attr", "nsubj", "pcomp", "dobj", "oprd"}

@@ -40,8 +40,10 @@ _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\Z")
 _FILLERS: Final = words(
     "sorry i we mean meant typo correction misspoke autocorrect oops wait no nope actually well oh omg god lol haha um "
     "uh hang hold scratch that make it it's its is was should have said say to be precise my bad rather the a an at on "
-    "in of and but of course duh argh ugh damn o oo eh ah na lah"
+    "in of and but of course duh argh ugh damn"
 )
+_PARTICLE: Final = re.compile(r"(?<=\bsorry) o+\b|(?<=\bno) o+\b|(?<=\babeg) o+\b", re.IGNORECASE)
+"""A particle that much of West Africa puts behind such a word, and no blood group: "sorry o"."""
 _OPENS: Final = re.compile(
     r"(?:(?:oh|omg|ah|argh|ugh|sorry),? )*"
     r"(?:(?:no|nope|wait|hang on|hold on|not(?=[^,;:–-]*[,;:–-])|make that|scratch that)\b|"
@@ -205,7 +207,7 @@ def _with_day(summary: str, of: re.Match[str], day: str) -> str | None:
 
 def _values(text: str) -> list[str]:
     """Return the words of a correction that are more than its form."""
-    return [value for value in _TOKEN.findall(text) if value.lower() not in _FILLERS]
+    return [value for value in _TOKEN.findall(_PARTICLE.sub("", text)) if value.lower() not in _FILLERS]
 
 
 def _rival(first: str, second: str) -> bool:

@@ -29,7 +29,7 @@ _AMBIGUOUS: Final = {
     "me": (
         "my",
         "mam mum dad da nan nana gran granny grandad mate mates brother brothers sister sisters missus wife husband "
-        "boyfriend girlfriend flatmate housemate daughter daughters son sons kid kids boss dog cat house car back knee",
+        "boyfriend girlfriend flatmate housemate daughter daughters son sons kid kids boss dog cat house car knee",
     ),
 }
 _OPENS_A_CLAUSE = re.compile(r"(?:\A|[,.;:!?]|\b(?:and|but|so|cos|because|that))\s*\Z", re.IGNORECASE)

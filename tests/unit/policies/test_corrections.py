@@ -12,6 +12,7 @@ from policies.language.corrections import announces, corrected, is_correction, i
     ("told", "said", "right"),
     [
         ("the aso-ebi is teal lace", "sorry o, not teal, TURQUOISE.", "the aso-ebi is TURQUOISE lace"),
+        ("Ana's blood group is B", "O, not B", "Ana's blood group is O"),
         ("Priya's code is 4410.", "*4401", "Priya's code is 4401."),
         ("Bo weighs 250 pounds.", "*255 sorry", "Bo weighs 255 pounds."),
         ("Bo paid 70 for 2 lamps.", "sorry, 17, not 70", "Bo paid 17 for 2 lamps."),
