@@ -30,6 +30,16 @@ _OPENINGS: Final = frozenset(
     )
 )
 """Phrases that only say that something is told."""
+_FRAMES: Final = tuple(
+    tuple(phrase.split("_"))
+    for phrase in words(
+        "what_happened_is what_happened_was the_thing_is thing_is the_fact_is fact_is the_truth_is truth_is "
+        "did_i_mention did_i_tell_you did_i_say have_i_mentioned have_i_told_you i_forgot_to_mention i_forgot_to_say "
+        "i_should_mention i_should_add"
+    )
+)
+"""The same where a clause about the speaker follows: "did I mention that I'm vegan"."""
+_OWN: Final = FIRST_PERSON | {"my", "our"}
 _ENDINGS: Final = frozenset(
     tuple(phrase.split("_"))
     for phrase in words(
@@ -66,7 +76,8 @@ def discourse_margins(parsed: Parsed, other_name: str | None = None) -> tuple[in
         or not any(c.isalnum() or c in ".!?)$€£%\"'”" for c in tokens[end - 1].text)
     ):
         end -= 1
-    return begin, end
+    is_asked = end > begin and tokens[end - 1].text == "?" and frames(" ".join(token.lower for token in tokens[:begin]))
+    return begin, end - is_asked
 
 
 def _only_opens(tokens: tuple[Token, ...], begin: int, end: int) -> bool:
@@ -85,14 +96,25 @@ def _opening(tokens: tuple[Token, ...], begin: int, end: int) -> int:
         at = begin + len(phrase)
         if at < end and tokens[at].text in _JOINTS and _reads(tokens, begin, phrase):
             return len(phrase)
+    for phrase in _FRAMES:
+        at = begin + len(phrase)
+        at += at < end and tokens[at].lower in ("that", ",", ":")
+        if at < end and tokens[at].lower in _OWN and _reads(tokens, begin, phrase):
+            return at - begin
     return 0
+
+
+def frames(words_before: str) -> bool:
+    """Return whether words only say or ask that what follows was told: "Did I mention that"."""
+    lowered = words_before.lower().rstrip("".join(_JOINTS) + " ").removesuffix(" that")
+    return any(lowered.endswith(" ".join(phrase)) for phrase in _FRAMES)
 
 
 def prepares(words_before: str) -> bool:
     """Return whether the words before what is told only say that something is, or how the other side will take it:
     "Guess what,", "You'll laugh, but"."""
     lowered = words_before.lower()
-    if tuple(lowered.rstrip("".join(_JOINTS) + " ").split()) in _OPENINGS:
+    if frames(words_before) or tuple(lowered.rstrip("".join(_JOINTS) + " ").split()) in _OPENINGS:
         return True
     first, _, rest = lowered.replace("'", " ").partition(" ")
     return first in _OTHER_SIDE and rest.endswith("but")

@@ -20,7 +20,7 @@ from policies.language.capacity import capacity_end, capacity_told, is_capacity
 from policies.language.clauses import Mood, Tense, main_clauses
 from policies.language.coreference import is_elliptical
 from policies.language.dates_elsewhere import notes_elsewhere
-from policies.language.discourse_markers import discourse_margins
+from policies.language.discourse_markers import discourse_margins, frames
 from policies.language.dropped_subject import states_own
 from policies.language.jokes import is_kidding, is_laughed_at
 from policies.language.languages import ENGLISH, language_of
@@ -133,7 +133,7 @@ class Utterance:
     def asks(self) -> bool:
         """Return whether it asks, orders or supposes, and tells nothing."""
         if self.text.rstrip(" )\"'!").endswith("?"):
-            return True
+            return not frames(self.spelt.plain[: self.shift])  # "Did I mention I'm vegan?"
         if self.parsed is None:
             return False
         part = self.part or self.parsed

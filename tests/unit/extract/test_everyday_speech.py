@@ -370,6 +370,10 @@ def test_what_is_shouted_asked_politely_or_told_in_one_breath(extractor: Extract
     [
         ("Me flatmate Obi is a keen cook", "Maya's flatmate Obi is a keen cook."),
         ("give me kids' menus", None),
+        ("What happened was that I lost my job at Tesco", "Maya lost their job at Tesco."),
+        ("btw did I mention I'm vegan?", "Maya is vegan."),
+        ("Did I tell you that we moved to Oslo in May?", "Maya moved to Oslo in May 2026."),
+        ("Did I tell you where I live?", None),
         ("anyway what's 12% of 84,500", None),
         ("and can I still have a pint is what I really want to know", None),
         (
