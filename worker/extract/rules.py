@@ -340,18 +340,20 @@ def _as_typed(statement: Statement) -> str:
     pieces = []
     for utterance in statement.utterances:
         text = " ".join(utterance.text.split())
-        moved = {note.end: _typed_end(note, utterance, text) for note in utterance.notes}
-        text = with_notes(text, utterance.notes, moved)
+        places = {note.end: at for note in utterance.notes if (at := _typed_end(note, utterance, text)) is not None}
+        text = with_notes(text, [note for note in utterance.notes if note.end in places], places)
         pieces.append(text)
     return " ".join(ended(piece) if number < len(pieces) - 1 else piece for number, piece in enumerate(pieces))
 
 
-def _typed_end(note: Note, utterance: Utterance, text: str) -> int:
-    """Return where the words of a note end as they were typed: what an utterance quotes was not parsed with it."""
+def _typed_end(note: Note, utterance: Utterance, text: str) -> int | None:
+    """Return where the words of a note end as they were typed; None where that is not sure: what an utterance quotes of
+    others was not parsed with it."""
     begin, end = note.start + utterance.shift, note.end + utterance.shift
-    words, typed = utterance.spelt.plain[begin:end], utterance.spelt.typed(end)
-    at = -1 if text[:typed].endswith(words) else text.find(words)
-    return typed if at < 0 else at + len(words)
+    if not utterance.of_others:
+        return utterance.spelt.typed(end)
+    words = utterance.spelt.plain[begin:end]
+    return text.index(words) + len(words) if text.count(words) == 1 else None
 
 
 def _facts(statement: Statement, parses: Parses, text: str, name: str) -> tuple[Fact, ...]:

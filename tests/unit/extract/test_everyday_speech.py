@@ -369,6 +369,10 @@ def test_what_is_shouted_asked_politely_or_told_in_one_breath(extractor: Extract
     ("said", "summary"),
     [
         ("Me flatmate Obi is a keen cook", "Maya's flatmate Obi is a keen cook."),
+        (
+            'Auditor query: "Explain the variance in March." 52 bags were sold on credit in March',
+            'Maya: "Auditor query: "Explain the variance in March." 52 bags were sold on credit in March."',
+        ),
         ("give me kids' menus", None),
         ("What happened was that I lost my job at Tesco", "Maya lost their job at Tesco."),
         ("btw did I mention I'm vegan?", "Maya is vegan."),
