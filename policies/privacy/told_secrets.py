@@ -89,9 +89,9 @@ def find(text: str, *, words: bool = True, name: str = "") -> Iterator[Finding]:
     found: list[Token] = []
     for at, (token, score) in enumerate(zip(tokens, scores(tokens).tolist(), strict=True)):
         least = LEAST_OF_A_WORD if token.kind == "word" else LEAST
-        if _POSSESSIVE.sub("", token.text.lower()) in own or score <= least or _is_of_a_date(tokens, at):
+        if score <= least or _POSSESSIVE.sub("", token.text.lower()) in own:
             continue
-        if _AMOUNT.fullmatch(token.text):
+        if _is_of_a_date(tokens, at) or _AMOUNT.fullmatch(token.text):
             continue
         if words or token.kind in ("number", "spoken"):
             found.append(token)
