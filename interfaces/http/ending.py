@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 _T = TypeVar("_T")
 _OVER: Final = object()
+_TOLD_AGAIN_SECONDS: Final = 0.1
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -48,10 +49,11 @@ async def until(ending: asyncio.Event, stream: AsyncIterator[_T]) -> AsyncIterat
             try:
                 await asyncio.wait((following, over), return_when=asyncio.FIRST_COMPLETED)
             finally:
-                if not following.done():
-                    # What it waits with, a connection, is given back.
+                # What it waits with, a connection, is given back. Told once it may go on: redis-py loses a cancellation
+                # that comes while it connects, and would then wait for as long as nothing happens.
+                while not following.done():
                     following.cancel()
-                    await asyncio.wait((following,))
+                    await asyncio.wait((following,), timeout=_TOLD_AGAIN_SECONDS)
             if following.cancelled() or (found := following.result()) is _OVER:
                 return
             yield found  # type: ignore[misc]
