@@ -26,6 +26,12 @@ from policies.language.spans import (
 _LIMIT: Final = re.compile(r"\b(?:by|before|until|till) (?:the )?\Z", re.IGNORECASE)
 """Words before a day until which something is done: "by the "."""
 _VAGUE: Final = frozenset({"few", "couple", "several"})
+_PLANNED: Final = re.compile(
+    r"(?:\b(?:am|is|are)|['’](?:m|s|re)) (?:\w+ )?\w+ing\b|\b(?:will|shall|going to)\b|['’]ll\b", re.IGNORECASE
+)
+"""Words of what is to come, and of no habit: "I'm seeing my dad"."""
+_DAYS: Final = {"day": 1.0, "week": 7.0, "fortnight": 14.0, "month": 365.25 / 12, "year": 365.25}
+"""How long what dates are counted in lasts, on average."""
 
 
 def deictic(mention: DateMention) -> Span:
@@ -67,7 +73,7 @@ def weekday(mention: DateMention) -> Span | None:
 
 def unit(mention: DateMention) -> Span:
     which, unit, today = mention["which"], mention["unit"], mention.today
-    step = {"next": 1, "coming": 1, "the coming": 1, "this coming": 1, "this": 0}.get(which, -1)
+    step = {"next": 1, "coming": 1, "the coming": 1, "this coming": 1, "this": 0, "": 0}.get(which, -1)
     if unit == "week":
         return of_week(today + timedelta(weeks=step))
     if unit == "weekend":
@@ -80,6 +86,22 @@ def unit(mention: DateMention) -> Span:
     if unit == "month":
         return of_month(*shifted(today, step))
     return of_year(today.year + step) if unit == "year" else season_of(unit, today, step)
+
+
+def the_weekend(mention: DateMention) -> Span | None:
+    """Return the weekend that "over the weekend" means, where its clause tells of one; else it may be any."""
+    is_planned = mention.looks is Looks.AHEAD and _PLANNED.search(mention.text, 0, mention.match.start())
+    return unit(mention) if is_planned or mention.looks is Looks.BACK else None
+
+
+def how_many_away(mention: DateMention) -> Span:
+    """Read "two Sundays from now", "three Fridays ago", "two summers ago"."""
+    if mention["season"]:
+        today = mention.today
+        return season_of(mention["season"], date(today.year - mention.count() + 1, today.month, 1), -1)
+    sign = 1 if mention["which"].startswith("from") else -1
+    days = (weekday_number(mention["wd"]) - mention.today.weekday()) * sign % 7 or 7
+    return of_day(mention.today + sign * timedelta(days=days, weeks=mention.count() - 1))
 
 
 def beyond(mention: DateMention) -> Span:
@@ -100,6 +122,9 @@ def _counted(mention: DateMention, sign: int, start: date | None = None) -> Span
     count, unit, word = sign * mention.count(), mention["unit"].rstrip("s"), mention["n"]
     if unit in ("minute", "hour", "min", "hr"):
         return of_day(today)
+    if mention["half"] and unit in _DAYS:
+        around = of_day(today + timedelta(days=round((count + sign / 2) * _DAYS[unit])))
+        return replace(around, text=f"around {around.text}", preposition="")
     if unit in ("day", "week", "fortnight"):
         days = {"day": 1, "week": 7, "fortnight": 14}[unit] * count
         span = of_day(today + timedelta(days=days))
@@ -129,6 +154,10 @@ def _year_ago_at(mention: DateMention) -> Span:
 
 
 def ago(mention: DateMention) -> Span | None:
+    if mention["wd"]:
+        # "Three weeks ago Tuesday" counts from the last Tuesday.
+        since = (mention.today.weekday() - weekday_number(mention["wd"])) % 7 or 7
+        return of_day(mention.today - timedelta(days=since, weeks=mention.count()))
     return _counted(mention, -1)
 
 
@@ -155,6 +184,8 @@ def from_day(mention: DateMention) -> Span | None:
     if mention["short"]:
         days = 14 if mention["unit2"].startswith("fortnight") else 7
         return of_day(_day_to_come(mention["short"], mention.today) + timedelta(days))
+    if mention["anchor_"] and mention.looks is Looks.BACK:
+        return None
     if mention["anchor_"] == "today" and _HAS_LASTED.search(mention.text, 0, mention.match.start()):
         return None
     return _counted(mention, 1, _day_to_come(mention["anchor"], mention.today))

@@ -12,13 +12,15 @@ MONTH: Final = (
 )
 DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SHORT_DAY = (
-    r"(?:tues?|weds?|thurs?|thu|fri|(?<=on )sat|(?<=this )sat|(?<=next )sat|(?<=on )sun|(?<=this )sun|(?<=on )mon)"
+    r"(?:tues?|weds?|thurs?|thu|fri|(?<=on )sat|(?<=this )sat|(?<=next )sat|(?<=on )sun|(?<=this )sun|(?<=on )mon|"
+    r"(?:mon|sat|sun)(?= (?:the )?\d\d?(?:st|nd|rd|th)\b))"
 )
 _N = (
     r"(?:about |around |like |just |exactly |almost |over |roughly )?(?:a |the )?(?P<n>\d{1,3}|an?|one|two|three|four|"
     r"five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|couple|few|several)"
     r"(?: of)?"
 )
+_HALF = r"(?P<half> and a half)?"
 _PART = r"(?: (?P<part>morning|afternoon|evening|night|arvo))?"
 _DOM = r"(?:3[01]|[12]\d|0?[1-9])"
 _TH = r"(?:st|nd|rd|th)"
@@ -31,6 +33,7 @@ SPELLED: Final = (
 )  # fmt: skip
 """The days of a month in words, from the first on."""
 _IN_WORDS: Final = "|".join(word.replace("-", "[- ]") for word in reversed(SPELLED))
+_FROM_FOURTH: Final = "|".join(word.replace("-", "[- ]") for word in reversed(SPELLED[3:]))
 _Y = r"(?P<y>(?:19|20)\d\d)"
 _THAT_YEAR = r"(?:of )?(?P<that>this|next|last) year\b"
 _TO = rf"(?: ?(?:-|–|to|until|till|and|&) ?(?:the )?(?P<d2>{_DOM}){_TH}?)?"
@@ -42,8 +45,9 @@ HOLIDAY: Final = (
     r"(?:valentine['’]?s day|st\.? patrick['’]?s day|st\.? george['’]?s day|may day|juneteenth|canada day|bastille day|"
     r"bonfire night|guy fawkes night|remembrance day|veterans day|anzac day|australia day|burns night|hogmanay|"
     r"christmas eve|christmas day|boxing day|new year['’]?s eve|new year['’]?s day|halloween|"
-    r"good friday|easter sunday|easter monday|epiphany|thanksgiving(?: day)?|pentecost|whit monday|ash wednesday|"
-    r"palm sunday|(?:(?<=after )|(?<=before )|(?<=until )|(?<=till )|(?<=since )|(?<=by ))new year(?!['’ ]))"
+    r"good friday|easter sunday|easter monday|epiphany|thanksgiving(?: day)?|black friday|pentecost|"
+    r"whit monday|ash wednesday|palm sunday|"
+    r"(?:(?<=after )|(?<=before )|(?<=until )|(?<=till )|(?<=since )|(?<=by ))new year(?!['’ ]))"
 )
 OFFSET: Final = re.compile(
     rf"(?<!\w)(?:{_N} (?P<unit>days?|weeks?)|the (?P<unit_>day|weekend)|"
@@ -58,7 +62,7 @@ LONGEST_OFFSET: Final = 40
 HINT: Final = re.compile(
     r"\d|yesterday|today|tonight|tomorrow|morning|afternoon|evening|night|week|month|year|days?\b|spring|summer|autumn|"
     r"fall|winter|fortnight|ago\b|valentine|christmas|easter|good friday|boxing|new year|hogmanay|juneteenth|"
-    rf"halloween|epiphany|pentecost|thanksgiving|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
+    rf"halloween|epiphany|pentecost|thanksgiving|\bon the [a-z-]+th\b|\b(?:{MONTH}|{DAY}|{_SHORT_DAY})\b",
     re.IGNORECASE,
 )
 """A hint that every text with a date has: "3", "next week"."""
@@ -82,7 +86,7 @@ FORMS: Final = (
     _form(
         "digits",
         r"(?<![./])(?P<a>\d{1,2})(?P<sep>[./])(?P<b>\d{1,2})"
-        r"(?:(?P=sep)(?P<y>(?:20)?\d\d)\b(?![./]\d)|\.(?!\d)|(?=[\s,;!?)]|$))"
+        r"(?:(?P=sep)(?P<y>(?:20)?\d\d)\b(?![./]\d)|(?:(?<=\.\d)|(?<=\.\d\d))\.(?!\d)|(?=[\s,;!?)]|\.(?!\d)|$))"
         r"(?! ?(?:am|pm|km|kg|%|eur|x|cm|of|tbsp|cup))",
         "14/7",
         "4.1.",
@@ -110,7 +114,7 @@ FORMS: Final = (
     _form(
         "day_of_month",
         rf"(?:the (?P<d>{_DOM}{_TH}?|(?:{_IN_WORDS})(?= of))|(?P<d_>{_DOM}{_TH}|{_DOM}(?= ?(?:-|–|to|until|and|&))))"
-        rf"{_TO} (?:of )?(?P<which>this|next|last|the same) month\b(?!['’]s)",
+        rf"{_TO} (?:of )?(?P<which>this|next|last|the same|the) month\b(?!['’]s)",
         "the 19th of next month",
         "14 to 16 this month",
         "the twenty-third of this month",
@@ -149,26 +153,37 @@ FORMS: Final = (
         "monday after next",
     ),
     _form(
+        "how_many_away",
+        rf"{_N} (?:(?P<wd>{DAY})s (?P<which>ago|back|from now|from today)|(?P<season>{_SEASON})s (?:ago|back))\b",
+        "two Sundays from now",
+        "three Fridays ago",
+        "two summers ago",
+    ),
+    _form(
         "from_day",
         rf"(?:(?:{_N} |(?=(?:week|fortnight) from ))(?:(?!(?:month|year)s? \w+ (?:this |next )?{DAY}){_UNITS} "
         r"(?:from|on|after) (?:this coming |this |next )?"
-        rf"(?P<anchor>today|now|tomorrow|{DAY})|(?P<unit_>weeks?|fortnights?) (?P<anchor_>today|tomorrow))|"
+        rf"(?P<anchor>today|now|tomorrow|{DAY})|(?P<unit_>weeks?|fortnights?) (?P<anchor_>today|tomorrow|{DAY}))|"
         rf"(?P<short>today|tomorrow|{DAY}) (?P<unit2>week|fortnight))\b(?!s| of\b|end)",
         "a week from today",
         "week from this coming Wednesday",
         "two weeks on Thursday",
         "a fortnight tomorrow",
+        "a week Sunday",
         "Saturday week",
         "tomorrow fortnight",
     ),
     _form(
         "ago",
-        rf"{_N} {_ANY_UNIT} (?:ago|back)(?:,? (?:this |last |in |come )?"
-        rf"(?P<anchor>today|yesterday|tomorrow|week|month|{MONTH}))?\b",
+        rf"{_N}{_HALF} {_ANY_UNIT}(?P<half_> and a half)? (?:ago|back)(?:,? (?:this |last |in |come )?"
+        rf"(?P<anchor>today|yesterday|tomorrow|week|month|{MONTH})|"
+        rf"(?<=week ago) (?:on )?(?P<wd>{DAY})|(?<=weeks ago) (?:on )?(?P<wd_>{DAY}))?\b",
         "three years ago",
         "five years ago today",
         "three years ago yesterday",
         "a couple of months back",
+        "two and a half weeks ago",
+        "three weeks ago Tuesday",
     ),
     _form(
         "deictic",
@@ -188,9 +203,11 @@ FORMS: Final = (
     ),
     _form(
         "within",
-        rf"(?<=in ){_N} {_UNITS}(?:'? time)?\b(?! of| for the first| flat| and \w+ (?:days?|weeks?|months?)\b)",
+        rf"(?<=in ){_N}{_HALF} {_UNITS}(?P<half_> and a half)?(?:'? time)?\b"
+        r"(?! of| for the first| flat| and \w+ (?:days?|weeks?|months?)\b)",
         "in two weeks",
         "in a month's time",
+        "in a month and a half",
     ),
     _form(
         "countdown",
@@ -202,10 +219,12 @@ FORMS: Final = (
     _form(
         "weekday",
         rf"(?:(?P<which>this past|last|past|next|this coming|this|coming) )?(?P<wd>{DAY}|{_SHORT_DAY}){_PART}"
-        rf"(?:,? the (?P<dom>{_DOM}){_TH})?\b"
+        rf"(?:,? (?:the )?(?P<dom>{_DOM}){_TH}| next(?=[.,;!?]|$))?\b"
         r"(?!s\b| (?:mornings|afternoons|evenings|nights)\b| (?:is|are) (?:my|our) (?!last|first)|ay)",
         "on Friday",
         "next wednesday the 8th",
+        "mon 23rd",
+        "Thursday next",
     ),
     _form(
         "edge",
@@ -223,6 +242,7 @@ FORMS: Final = (
         "next month",
         "last summer",
     ),
+    _form("the_weekend", r"(?:(?<=over )|(?<=on )|(?<=at ))the (?P<unit>weekend)\b(?! of\b)", "over the weekend"),
     _form(
         "month",
         r"(?:(?P<edge>early|late|mid|(?:the )?end of)[ -])?(?P<which>last |next |this coming |coming |this )?"
@@ -233,9 +253,11 @@ FORMS: Final = (
     ),
     _form(
         "day_alone",
-        rf"(?:(?<=\bthe )(?P<d>{_DOM})|(?<=\bto )(?P<d_>{_DOM})){_TH}\b(?! (?:floor|time|century|grade|place|birthday|"
+        rf"(?:(?<=\bon the )(?P<d__>{_FROM_FOURTH})(?= at\b| and\b|[.,;!?]|$)|"
+        rf"(?:(?<=\bthe )(?P<d>{_DOM})|(?<=\bto )(?P<d_>{_DOM})){_TH})\b(?! (?:floor|time|century|grade|place|birthday|"
         r"anniversary|street|avenue|edition|of|year|one|day|in)\b)",
         "on the 3rd",
         "from Friday to 3rd",
+        "on the twentieth",
     ),
 )

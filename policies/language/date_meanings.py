@@ -14,7 +14,7 @@ from policies.language import date_distances
 from policies.language.date_grammar import SPELLED
 from policies.language.date_mentions import DateMention, Looks, month_number
 from policies.language.habits import weekday_number
-from policies.language.spans import Span, edge_of, of_day, of_month, of_week, of_weekend, shifted, written_day
+from policies.language.spans import Span, edge_of, of_day, of_month, of_weekend, shifted, week_of_month, written_day
 
 _HOLIDAYS: Final = {
     "valentines day": (2, 14), "st patricks day": (3, 17), "st georges day": (4, 23), "may day": (5, 1),
@@ -28,8 +28,8 @@ _AFTER_EASTER: Final = {
     "ash wednesday": -46, "palm sunday": -7, "good friday": -2, "easter sunday": 0, "easter monday": 1, "pentecost": 49,
     "whit monday": 50,
 }  # fmt: skip
-_THANKSGIVING: Final = ("thanksgiving", "thanksgiving day")
-"""The fourth Thursday of November, as in the United States."""
+_AFTER_THANKSGIVING: Final = {"thanksgiving": 0, "thanksgiving day": 0, "black friday": 1}
+"""Days from the fourth Thursday of November, as in the United States."""
 _LOOK: Final = {"last": Looks.BACK, "this past": Looks.BACK, "next": Looks.AHEAD, "this coming": Looks.AHEAD}
 _THAT_YEAR: Final = {"last": -1, "this": 0, "next": 1}
 _ORDINALS: Final = {word: number for number, word in enumerate(SPELLED, 1)} | {"last": -1}
@@ -112,8 +112,10 @@ def _to_the_last(first: date, mention: DateMention) -> Span:
     return replace(of_day(first), text=f"{first.day}-{written_day(first.replace(day=int(mention['d2'])))}")
 
 
-def _day_of_month(mention: DateMention) -> Span:
-    """Read "the 19th of next month", "14 to 16 this month"."""
+def _day_of_month(mention: DateMention) -> Span | None:
+    """Read "the 19th of next month", "14 to 16 this month"; "the 1st of the month" of what is over."""
+    if mention["which"] == "the" and mention.looks is not Looks.BACK:
+        return None
     month = shifted(mention.today, {"next": 1, "last": -1}.get(mention["which"], 0))
     return _to_the_last(date(*month, _day_number(mention)), mention)
 
@@ -121,9 +123,10 @@ def _day_of_month(mention: DateMention) -> Span:
 def _holiday(mention: DateMention) -> Span | None:
     looks = _LOOK.get(mention["which"], mention.looks)
     name = re.sub("['’.]", "", mention["holiday"])
-    if name in _AFTER_EASTER or name in _THANKSGIVING:
-        of_year = _thanksgiving if name in _THANKSGIVING else partial(_after_easter, _AFTER_EASTER[name])
-        return of_day(_feast(of_year, replace(mention, looks=looks)))
+    if name in _AFTER_EASTER:
+        return of_day(_feast(partial(_after_easter, _AFTER_EASTER[name]), replace(mention, looks=looks)))
+    if name in _AFTER_THANKSGIVING:
+        return of_day(_feast(partial(_after_thanksgiving, _AFTER_THANKSGIVING[name]), replace(mention, looks=looks)))
     meant = _yearly(*_HOLIDAYS[name], replace(mention, looks=looks))
     return of_day(meant) if meant else None
 
@@ -138,9 +141,9 @@ def _feast(of_year: Callable[[int], date], mention: DateMention) -> date:
     return _chosen(back[-1], ahead[0], mention)
 
 
-def _thanksgiving(year: int) -> date:
+def _after_thanksgiving(days: int, year: int) -> date:
     first = date(year, 11, 1)
-    return first + timedelta(days=(3 - first.weekday()) % 7, weeks=3)
+    return first + timedelta(days=(3 - first.weekday()) % 7 + days, weeks=3)
 
 
 def _after_easter(days: int, year: int) -> date:
@@ -181,8 +184,7 @@ def _month(mention: DateMention) -> Span | None:
 
 
 def _nth_of_month(mention: DateMention) -> Span | None:
-    """Read "the last weekend in October", "the first Monday of next month", "the last week of July": from its Monday
-    on."""
+    """Read "the last weekend in October", "the first Monday of next month", "the last week of July"."""
     if mention["m"]:
         month = month_number(mention["m"])
         anchor = _yearly(month, 28, mention)
@@ -192,21 +194,23 @@ def _nth_of_month(mention: DateMention) -> Span | None:
         year, month = shifted(mention.today, {"next": 1, "last": -1}.get(mention["which"], 0))
         anchor = date(year, month, 1)
     unit = mention["unit"]
-    wanted = {"weekend": 5, "week": 0}[unit] if unit in ("weekend", "week") else weekday_number(unit)
+    nth = _ORDINALS[mention["nth"]]
+    if unit == "week":
+        return week_of_month(date(anchor.year, month, 1), nth, mention["nth"])
+    wanted = 5 if unit == "weekend" else weekday_number(unit)
     days = [date(anchor.year, month, d) for d in range(1, 29) if date(anchor.year, month, d).weekday() == wanted]
     if (later := days[-1] + timedelta(weeks=1)).month == month:
         days.append(later)
-    nth = _ORDINALS[mention["nth"]]
     day = days[nth if nth < 0 else nth - 1]
-    return {"weekend": of_weekend, "week": of_week}.get(unit, of_day)(day)
+    return of_weekend(day) if unit == "weekend" else of_day(day)
 
 
 def _day_alone(mention: DateMention) -> Span | None:
     """Read "the 20th": of the month named just before, else the next one after the day named, else the nearest; "to
     20th" only behind a day, "not the 8th" the nearest to that."""
-    if not mention.match["d"] and mention.before is None:
+    if mention.match["d_"] and mention.before is None:
         return None
-    number = int(mention["d"])
+    number = _day_number(mention)
     begin, back = mention.today, mention.looks is Looks.BACK
     limit = _BY.search(mention.text, 0, mention.match.start())
     if mention.before is not None and mention.before.granularity in ("day", "month") and not limit:
@@ -242,6 +246,7 @@ RESOLVED: Final[Mapping[str, Resolve]] = {
     "month_year": _month_and_year,
     "beyond": date_distances.beyond,
     "holiday": _holiday,
+    "how_many_away": date_distances.how_many_away,
     "from_day": date_distances.from_day,
     "deictic": date_distances.deictic,
     "ago": date_distances.ago,
@@ -251,6 +256,7 @@ RESOLVED: Final[Mapping[str, Resolve]] = {
     "weekday": date_distances.weekday,
     "edge": date_distances.edge,
     "unit": date_distances.unit,
+    "the_weekend": date_distances.the_weekend,
     "month": _month,
     "day_alone": _day_alone,
 }

@@ -38,7 +38,7 @@ class DateMention:
 
     def __getitem__(self, group: str) -> str:
         groups = self.match.groupdict()
-        return (groups.get(group) or groups.get(f"{group}_") or "").lower()
+        return (groups.get(group) or groups.get(f"{group}_") or groups.get(f"{group}__") or "").lower()
 
     @property
     def text(self) -> str:

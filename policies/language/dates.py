@@ -54,6 +54,8 @@ _RECURS = re.compile(
     re.IGNORECASE,
 )
 """Words that make a habit of the date behind them: "every "."""
+_IS_WHEN = re.compile(r",? (?:i|we|he|she|they|my|our|his|her|their)(?:['’]\w+)?\b", re.IGNORECASE)
+"""Words behind a holiday that opens a sentence, which tell what is done then: " we're at my sister's"."""
 _CLOCK = re.compile(
     r"[ ,]{0,2}(?:at )?(\d{1,2})(?::(\d\d))? ?(am|pm|a\.m|p\.m|o'clock)\b|[ ,]{0,2}at (\d{1,2})(?::(\d\d))?\b", re.I
 )
@@ -163,7 +165,9 @@ def _is_meant(name: str, match: re.Match[str], text: str) -> bool:
     if is_holiday or (name == "weekday" and match["which"] == "last" and before.endswith("the ")):
         return False
     if name == "holiday":
-        return bool(match["which"]) or before.endswith(("is ", "was ")) or _ON_A_DAY.search(before) is not None
+        opens = not before.strip() and _IS_WHEN.match(text, match.end()) is not None
+        placed = before.endswith(("is ", "was ")) or _ON_A_DAY.search(before) is not None
+        return bool(match["which"]) or opens or placed
     if name == "digits":
         dotted = match["sep"] == "."
         return (

@@ -40,6 +40,15 @@ def of_week(day: date) -> Span:
     return Span(monday, f"the week of {written_day(monday)}", "in", "week")
 
 
+def week_of_month(first_of_month: date, nth: int, word: str) -> Span:
+    """Return "the first week of December 2026", "the last week of July 2027": seven days, wherever its Monday is."""
+    first = _last_of(of_month(first_of_month.year, first_of_month.month)) - timedelta(days=6)
+    if nth > 0:
+        first = first_of_month + timedelta(weeks=nth - 1)
+    text = f"the {word} week of {MONTHS[first_of_month.month - 1]} {first_of_month.year}"
+    return Span(first, text, "in", "week")
+
+
 def of_weekend(saturday: date) -> Span:
     sunday = saturday + timedelta(days=1)
     if sunday.month == saturday.month:
