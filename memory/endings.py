@@ -19,7 +19,7 @@ from policies.language.former_states import tells_of_a_former_state
 from policies.language.kinds import tells_of_another
 from policies.language.sentences import split_sentences
 from policies.language.wording import READ_AS, called
-from policies.likely_ended import READ_BESIDE, beside_each_other, likely_ended
+from policies.likely_ended import READ_BESIDE, beside_each_other, likely_ended, of_whom_it_tells
 from policies.pieces import left_after, pieces_of
 from schema import Candidate, Memory, MemoryType
 from stores.index.base import Vector, Where
@@ -103,16 +103,20 @@ def with_endings(
 
 
 def _without_what_stays(likely: Sequence[Neighbour], message: Message, at: datetime, name: str) -> list[Neighbour]:
-    """Return what likely ended but for memories of another thing of the same kind, two exams, and what was told after
-    the time of which the message tells was over."""
+    """Return what likely ended but for memories of another thing of the same kind, two exams, or of others than the
+    message names, and what was told after the time of which the message tells was over."""
     if not likely:
         return []
     said = parse([sentence.text for sentence in split_sentences(message.said)])
     known = parse([neighbour.memory.summary for neighbour in likely])
+    people = [
+        {entity.text for entity in n.memory.entities if entity.type == "PERSON" and entity.text != name} for n in likely
+    ]
     return [
         n
-        for n, parsed in zip(likely, known, strict=True)
-        if not tells_of_another(parsed, said, name)
+        for n, parsed, tells_of_them in zip(likely, known, of_whom_it_tells(message.said, people), strict=True)
+        if tells_of_them
+        and not tells_of_another(parsed, said, name)
         and not tells_of_a_former_state(message.said, said, at, n.memory.said_at)
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Final
@@ -54,6 +54,13 @@ def beside_each_other(said: str, chances: Sequence[float], cosines: Sequence[flo
 def features(beside: Beside) -> tuple[float, ...]:
     """Return what is weighed. The more somebody told, the less likely a message ends a given piece of it."""
     return log_odds(beside.read), beside.cosine, beside.apart, log(min(max(beside.among, 1), _MOST))
+
+
+def of_whom_it_tells(said: str, named: Sequence[Collection[str]]) -> list[bool]:
+    """Return, of each of what a message likely ends, by whom that names (`named`), whether the message may tell of
+    them: of two daughters it tells of the one that it names, and not of the other."""
+    of_named = [any(re.search(rf"\b{re.escape(who)}\b", said) for who in names) for names in named]
+    return [is_named or not names or not any(of_named) for names, is_named in zip(named, of_named, strict=True)]
 
 
 def likely_ended(beside: Beside) -> bool:

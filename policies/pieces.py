@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 _FOLLOWS: Final = re.compile(
-    r"(?:so|hence|therefore|thus|which|no|not|never|without|with|including|especially|mostly|mainly|only|just)\b",
+    r"(?:so|hence|therefore|thus|which|who|whose|whom|where|when|because|although|though|no|not|never|without|with|including|especially|mostly|mainly|only|just)\b",
     re.IGNORECASE,
 )
 """Words that begin what follows from the piece before, or belongs to it: "so spreadsheets are fine", "no sugar"."""

@@ -39,6 +39,8 @@ _ONCE: Final = words(
 week."""
 _CHANGED: Final = words("dropped drop cancelled canceled moved changed stopped ended scrapped axed cut replaced")
 """Verbs of what becomes of a thing that comes back each week: "they dropped the Thursday class"."""
+_WHAT_IT_IS: Final = frozenset({"attr", "acomp", "advmod", "prep", "xcomp"})
+"""How what a clause with "are" says stands to its verb."""
 _MODIFIES: Final = frozenset({"compound", "amod", "nmod"})
 
 
@@ -73,7 +75,7 @@ def is_habit(parsed: Parsed, first: int, last: int) -> bool:
     while tokens[thing].dep in _MODIFIES and tokens[thing].head > thing:
         thing = tokens[thing].head
     if thing == last:
-        return _is_any(parsed, first) or _is_usual(parsed, last)
+        return _is_any(parsed, first) or _is_usual(parsed, last) or _is_of_several(parsed, last)
     is_once = any(tokens[index].lower in _ONCE for index in (thing, *parsed.children(thing)))
     verb = governor(parsed, thing)
     is_changed = verb is not None and parsed.tokens[verb].lower in _CHANGED
@@ -93,3 +95,16 @@ def _is_usual(parsed: Parsed, index: int) -> bool:
     verbs = {verb, parsed.tokens[verb].head} if parsed.tokens[verb].dep == "xcomp" else {verb}
     often = any(token.lower in _USUALLY and token.head in verbs for token in parsed.tokens)
     return often and tense_at(parsed, index) is Tense.PRESENT
+
+
+def _is_of_several(parsed: Parsed, index: int) -> bool:
+    """Return whether a clause says when several things are that come back: "My shifts are Monday and Tuesday"."""
+    verb = governor(parsed, index)
+    if verb is None or parsed.tokens[verb].lower != "are":
+        return False
+    subjects = [parsed.tokens[child] for child in parsed.children(verb) if parsed.tokens[child].dep == "nsubj"]
+    are = [child for child in parsed.children(verb) if parsed.tokens[child].dep in _WHAT_IT_IS]
+    says_when_alone = all(index in parsed.subtree(child) for child in are)
+    return says_when_alone and any(
+        token.tag == "NNS" and token.lower.removesuffix("s") not in _ONCE for token in subjects
+    )

@@ -58,16 +58,15 @@ def remainder_of(
         if compare_facts((fact,), by.facts) is SameFact.CHANGED
     }
     by_words, says_none = not changed, not any(fact.attribute for fact in by.facts)
+    spoken_of = {(fact.entity.casefold(), fact.attribute) for fact in valued if _is_spoken_of(fact, by)}
     current = [by, *others]
     whole = _said(old.summary, name)
     remaining: list[Memory] = []
     for fact in reversed(valued):  # of two values that a memory was given, the later one stands last
         is_told = any(compare_facts((fact,), memory.facts) is not SameFact.UNSURE for memory in (*current, *remaining))
-        ended = (fact.entity.casefold(), _GOES_WITH.get(fact.attribute or "")) in changed
-        told, news = read(f"{fact.verb} {fact.object}"), read(by.summary)
-        # "Sorry, 72" is of the age that was told as 71.
-        is_spoken_of = bool(told.words & news.words) or numbers_clash(told.quantities, news.quantities)
-        if is_told or ended or (by_words and is_spoken_of):
+        entity = fact.entity.casefold()
+        ended = (entity, _GOES_WITH.get(fact.attribute or "")) in (changed or spoken_of)
+        if is_told or ended or (by_words and (entity, fact.attribute) in spoken_of):
             continue
         summary = _statement_of(fact, name if name and name in old.summary else None)
         beside = whole - _said(summary, name)
@@ -83,6 +82,12 @@ def remainder_of(
         moved = any(day not in rest for day in _named(old, "DATE"))
         remaining.append(alone.model_copy(update={"occurred_at": by.occurred_at}) if moved else alone)
     return tuple(remaining)
+
+
+def _is_spoken_of(fact: Fact, by: Memory) -> bool:
+    told, news = read(f"{fact.verb} {fact.object}"), read(by.summary)
+    # "Sorry, 72" is of the age that was told as 71.
+    return bool(told.words & news.words) or numbers_clash(told.quantities, news.quantities)
 
 
 def left_alone(old: Memory, by: Memory, summary: str, now: datetime, policy_version: str) -> Memory:

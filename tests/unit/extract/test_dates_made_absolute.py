@@ -33,6 +33,8 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("We got engaged over the weekend", "We got engaged over the weekend of 21-22 November 2026"),
         ("I'm seeing Dad at the weekend", "I'm seeing Dad on the weekend of 21-22 November 2026"),
         ("I work nights at the weekend", "I work nights at the weekend"),
+        ("My night shifts are Monday and Tuesday", "My night shifts are Monday and Tuesday"),
+        ("My parents are here Friday", "My parents are here on 27 November 2026"),
         ("My recital is two Sundays from now", "My recital is on 29 November 2026"),
         ("She died two Fridays ago", "She died two Fridays ago [13 November 2026]"),
         ("I retired two summers ago", "I retired two summers ago [summer 2025]"),

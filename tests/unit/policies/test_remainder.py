@@ -73,6 +73,13 @@ def test_what_may_have_ended_with_what_changed_does_not_remain() -> None:
     assert _left(moved, MOVED) == ["Ana works as a welder.", "Ana works at Initech."]
 
 
+def test_what_goes_with_what_words_end_does_not_remain() -> None:
+    partner = Fact(entity="user", verb="is engaged to", object="Sami", attribute="partner")
+    engaged = Fact(entity="user", verb="is", object="engaged", attribute="marital_status")
+    old = memory("Ana is engaged to Sami.", facts=(partner, engaged))
+    assert _left(old, memory("Sami and Ana called it off.", turn_id="t2")) == []
+
+
 def test_nothing_remains_of_what_said_one_thing() -> None:
     assert _left(memory("Ana lives in Lisbon.", facts=(_fact("home_city", "Lisbon"),)), MOVED) == []
 
