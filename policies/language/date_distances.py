@@ -184,7 +184,7 @@ def from_day(mention: DateMention) -> Span | None:
     if mention["short"]:
         days = 14 if mention["unit2"].startswith("fortnight") else 7
         return of_day(_day_to_come(mention["short"], mention.today) + timedelta(days))
-    if mention["anchor_"] and mention.looks is Looks.BACK:
+    if mention.match["anchor_"] and mention["anchor"] not in ("today", "tomorrow") and mention.looks is Looks.BACK:
         return None
     if mention["anchor_"] == "today" and _HAS_LASTED.search(mention.text, 0, mention.match.start()):
         return None

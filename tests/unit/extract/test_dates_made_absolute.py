@@ -42,6 +42,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("I fly home in a month and a half", "I fly home around 6 January 2027"),
         ("I got here two and a half weeks ago", "I got here around 3 November 2026"),
         ("She lands a week Sunday", "She lands a week Sunday [29 November 2026]"),
+        ("Entries shut three weeks today", "Entries shut three weeks today [12 December 2026]"),
         ("I'm back on mon 30th", "I'm back on 30 November 2026"),
         ("The scan is on the twentieth", "The scan is on the twentieth [20 December 2026]"),
         ("My lease started on the 1st of the month", "My lease started on 1 November 2026"),
