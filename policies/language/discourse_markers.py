@@ -14,7 +14,8 @@ LEADING: Final = words(
     "thanks ya then nah"
 )
 INTERJECTIONS: Final = words(
-    "btw lol omg haha ha lmao welp wow woah whoa ugh yay aww aw hey hi hello oh ok okay yeah yep nope nah um uh"
+    "btw lol omg haha ha lmao welp wow woah whoa ugh yay aww aw hey hi hello oh ok okay yeah yep nope nah um uh "
+    "tbh ngl fr"
 )
 _SHORTEST_NAME: Final = 3
 _ANNOUNCEMENT: Final = 6

@@ -93,6 +93,8 @@ def _given(text: str) -> tuple[Place, ...]:
         begin = _given_from(sentence, text)
         if begin is not None:
             end = _given_to(text, begin)
+        elif _row("given", "letter").match(sentence.group().lstrip()):
+            begin, end = sentence.start(), _letter_to(text, sentence.end())
         elif sentence.end() < asked and _row("given", "asked_after", "opens").match(sentence.group().lstrip()):
             begin, end = sentence.end(), asked
         else:
@@ -231,6 +233,16 @@ def _greets_at(text: str, at: int) -> bool:
     """Return whether the words that follow a place greet somebody."""
     word = _WORD.search(text, at)
     return word is not None and _row("given", "before_greeting", "greets").match(text, word.start()) is not None
+
+
+def _letter_to(text: str, at: int) -> int:
+    """Return where a letter ends whose first sentence ends at a place."""
+    asks = (_row("given", "asked_after"), _row("given", "letter", "asks"))
+    for sentence in _sentences(text, at):
+        spoken = sentence.group().lstrip()
+        if speaks_again(spoken) or any(form.match(spoken) for form in asks):
+            return sentence.start()
+    return len(text)
 
 
 def _asked_for_at(text: str) -> int:

@@ -11,6 +11,8 @@ from policies.language.sentences import words
 _CUT_OFF: Final = frozenset({"d", "ll", "m", "ve", "re", "nt"})
 """Endings that a parser cuts from "wed" and "well" as if it were "we'd" and "we'll"."""
 _QUOTES: Final = frozenset({'"', "``", "''", "“", "”", "'", "‘"})
+_HOW_SURE: Final = words("imo imho afaik iirc idk")
+"""Abbreviations of how sure a speaker is of what follows: told of somebody else they would say nothing."""
 _ANYONE: Final = words("if when you whenever how once as thank")
 
 
@@ -32,7 +34,12 @@ def may_be_told(parsed: Parsed, you_have_a_name: bool = False) -> bool:
         return False
     if any(_is_run_into(parsed, clause) for clause in tops):
         return False
+    if tokens[0].lower in _HOW_SURE:
+        return False
+    # "Thinking of quitting, it wears me out": who thinks is not said.
     if tokens[0].tag in ("VBN", "VBD", "VBG") and tokens[0].dep not in (*SUBJECTS, "amod", "csubj", "pcomp"):
+        return False
+    if tokens[0].lower.endswith("ing") and tokens[0].dep == "advcl":
         return False
     return not any(_is_doubtful(tokens, i, you_have_a_name) or _runs_on(tokens, i) for i in range(len(tokens)))
 

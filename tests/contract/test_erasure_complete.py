@@ -229,8 +229,9 @@ def rewriting_fails(worker: Worker, folder: Path, how: str) -> Iterator[None]:
             aside.rename(kept)
         return
     name = str(worker.context.redis.config_get("appendfilename")["appendfilename"])
-    lying = [kept / f"{name}.{number}.base.{kind}" for number in range(1, 200) for kind in ("rdb", "aof")]
-    lying = [path for path in lying if not path.exists()]
+    written = max(int(path.name.removeprefix(f"{name}.").split(".")[0]) for path in kept.glob(f"{name}.*.base.*"))
+    numbers = range(written + 1, written + 200)
+    lying = [kept / f"{name}.{number}.base.{kind}" for number in numbers for kind in ("rdb", "aof")]
     for path in lying:
         (path / "in the way").mkdir(parents=True)
     try:

@@ -70,6 +70,12 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("Monday, I fly to Ghent", 'Maya: "Monday [23 November 2026], I fly to Ghent."'),
         ("Here's my sister's new boat", "Here's Maya's sister's new boat."),
         ("Nah we never ended up going to Crete", "Maya never ended up going to Crete."),
+        ("ngl I hate my job at the depot", "Maya hates their job at the depot."),
+        (
+            "tbh thinking of packing in the nights, it's killing me back",
+            'Maya: "tbh thinking of packing in the nights, it\'s killing me back."',
+        ),
+        ("imo we should move to Derry", 'Maya: "imo we should move to Derry."'),
         ("sooo I got the job at the zoo", "Maya got the job at the zoo."),
         ("heyyy so I moved to Ghent", "Maya moved to Ghent."),
         ("welp I quit the choir", "Maya quit the choir."),
