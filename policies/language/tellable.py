@@ -34,14 +34,16 @@ def may_be_told(parsed: Parsed, you_have_a_name: bool = False) -> bool:
         return False
     if any(_is_run_into(parsed, clause) for clause in tops):
         return False
-    if tokens[0].lower in _HOW_SURE:
-        return False
-    # "Thinking of quitting, it wears me out": who thinks is not said.
-    if tokens[0].tag in ("VBN", "VBD", "VBG") and tokens[0].dep not in (*SUBJECTS, "amod", "csubj", "pcomp"):
-        return False
-    if tokens[0].lower.endswith("ing") and tokens[0].dep == "advcl":
+    if _opens_in_doubt(tokens[0]):
         return False
     return not any(_is_doubtful(tokens, i, you_have_a_name) or _runs_on(tokens, i) for i in range(len(tokens)))
+
+
+def _opens_in_doubt(first: Token) -> bool:
+    """Return whether the first word says how sure the speaker is, or is a deed of somebody who is not named: "Thinking
+    of quitting, it wears me out"."""
+    is_deed = first.tag in ("VBN", "VBD", "VBG") and first.dep not in (*SUBJECTS, "amod", "csubj", "pcomp")
+    return first.lower in _HOW_SURE or is_deed or (first.lower.endswith("ing") and first.dep == "advcl")
 
 
 def _is_run_into(parsed: Parsed, clause: Clause) -> bool:
