@@ -14,7 +14,7 @@ _FOLLOWS: Final = re.compile(
 _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
 """A sentence that means nothing without the one before it: "It was awful"."""
 _PIECES: Final = re.compile(
-    r"(?<=[.!?])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.) +(?=[A-Z])|; +"
+    r"(?<=[.!?])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.) +(?=(?-i:[A-Z]))|; +"
     r"|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
     r"i'm|i've|we|we're|our)\b)|, +(?=(?:they|their|my|i|i'm|we|our)\b)",
     re.IGNORECASE,
@@ -66,7 +66,7 @@ _JOINTS: Final = re.compile(r"(?<=\w{3}[.!?]) +|[,;] +| +[–—-] +|,? +(?:and|
 _FEWEST_WORDS: Final = 2
 """Words of a fragment."""
 _NAME_OR_MEASURE: Final = re.compile(
-    r"(?:[A-Z][\w'’.-]*|[\d.,:%€$£/-]+(?:st|nd|rd|th|k|m|cm|km|kg|g|lbs?|[ap]m)?|(?:second|minute|hour|day|week|month|year)s?|"
+    r"(?:[A-Z][\w'’.-]*|[\d.,:%€$£/-]+(?:st|nd|rd|th|k|m|cm|km|kg|g|lbs?|[ap]m)?|(?:mg|mcg|ml|g|kg|km|cm|lbs?|oz|miles?|pounds?|euros?|dollars?)|(?:second|minute|hour|day|week|month|year)s?|"
     r"a|an|the|of|in|on|at|and|or|for|from|to|since|until|about|around|only|just)",
 )
 """A word of a name, a number, a measure or a date, and what joins those: "Dr Kolb", "8 weeks", "on Thursdays"."""
@@ -106,7 +106,7 @@ def _fragments(text: str, joints: re.Pattern[str]) -> list[str]:
 
 def _is_fragment(piece: str) -> bool:
     """Return whether a piece is no clause that could stand alone, or the speaker's own words."""
-    return piece[:1].islower() or _QUOTATION.fullmatch(piece) is not None
+    return not piece[:1].isupper() or _QUOTATION.fullmatch(piece) is not None
 
 
 def tells_alone(piece: str, size: int, *, some_stays: bool) -> bool:
@@ -175,7 +175,7 @@ def told_together(pieces: Sequence[str], name: str) -> str:
             claim = _JOINED.sub("", piece, count=1)
             if claim.partition(" ")[2].split(" ")[:1] != [name]:
                 sentences.append(f"{who} said that {claim}.")
-        elif piece[0].islower():
+        elif not piece[0].isupper():
             quoted.append(piece)
         else:
             sentences.append(f"{piece}.")

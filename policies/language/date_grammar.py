@@ -103,12 +103,13 @@ FORMS: Final = (
     ),
     _form(
         "day_month",
-        rf"(?:the )?(?P<d>{_DOM}|{_IN_WORDS}){_TH}?{_TO}(?: of)? (?P<m>{MONTH})\b"
+        rf"(?:the )?(?P<d>{_DOM}|{_IN_WORDS})(?:{_TH}|\.)?{_TO}(?: of)? (?P<m>{MONTH})\b"
         rf"(?:\.?,? (?:{_Y}|{_THAT_YEAR}))?(?!\d)",
         "the 20th of Feb",
         "12 May next year",
         "7th to 11th November",
         "first of May",
+        "24. september",
         "the twenty-third of August",
     ),
     _form(

@@ -60,6 +60,8 @@ _CLOCK = re.compile(
     r"[ ,]{0,2}(?:at )?(\d{1,2})(?::(\d\d))? ?(am|pm|a\.m|p\.m|o'clock)\b|[ ,]{0,2}at (\d{1,2})(?::(\d\d))?\b", re.I
 )
 """The time of day behind a date: "at 7:30 pm"."""
+_SURE_MONTHS = frozenset({"january", "february", "july", "september", "october", "november", "december"})
+"""Months that are nothing else in small letters either: "april" and "jun" may be somebody's name."""
 _BEFORE_MONTH = re.compile(
     r"\b(?:in|since|until|till?|by|during|from|early|late|mid|around|before|after|of|last|next|this|come|end|"
     r"through)[ -]$",
@@ -192,6 +194,6 @@ def _reads_as_month(name: str, match: re.Match[str], before: str) -> bool:
     ambiguous = word.lower() in ("may", "march", "mar", *(("jan", "dec", "sep", "sept") if name == "month" else ()))
     if name == "month":
         return (placed and (not ambiguous or word[0].isupper() or not before.endswith("to "))) or (
-            word[0].isupper() and not ambiguous
+            not ambiguous and (word[0].isupper() or word.lower() in _SURE_MONTHS)
         )
     return not ambiguous or word[0].isupper() or placed or name == "day_month" or match[0][-2:].isalpha()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from policies.language.date_grammar import MONTH
 from policies.privacy.quoted_text import own_words
 
 MAX_SENTENCES = 40
@@ -46,6 +47,10 @@ _DAY_AND_MONTH = re.compile(
     re.IGNORECASE,
 )
 """A day and a month as they are written in much of Europe, up to the last full stop: "on 2.5" of "on 2.5. I run"."""
+_ORDINAL = re.compile(r"(?<![\w.])\d{1,2}\Z")
+"""A number with whose full stop some write the day of a month: "on 24"."""
+_MONTH = re.compile(rf"{MONTH}\b", re.IGNORECASE)
+"""A month: "september"."""
 _BOUNDARY = re.compile(
     r"([.!?…]{1,4})[\"')\]’”]{0,2}\s+|\n+|\s(?=\(?\d{1,2}\)\s)|\s(?=[\U0001F300-\U0001FAFF☀-➿])|(?<=\s[:;][()DP])\s+|"
     r"(?<=\s[:;]['-][()DP])\s+"
@@ -172,6 +177,8 @@ def split_sentences(text: str) -> tuple[Sentence, ...]:
         mark = boundary.group(1)
         before = text[max(begin, boundary.start() - 12) : boundary.start()]
         if mark == "." and (_ABBREVIATION.search(before[-8:]) or _DAY_AND_MONTH.search(before)):
+            continue
+        if mark == "." and _ORDINAL.search(before) and _MONTH.match(text, boundary.end()):
             continue
         if not mark and _CLOSES.match(text, boundary.end()) and _is_inside_brackets(text[begin : boundary.start()]):
             continue

@@ -104,6 +104,9 @@ def _better(word: str, following: str, text: str, match: re.Match[str]) -> str |
     lower = word.lower().replace("’", "'")
     if lower in _UNSAID and not word.isupper():
         return ""
+    if lower == "n":
+        is_joint = word == "n" and text[match.start() - 1 : match.start()] == text[match.end() : match.end() + 1] == " "
+        return "and" if is_joint else None
     if lower in _AMBIGUOUS:
         better, before = _AMBIGUOUS[lower]
         is_subject = lower != "me" or _OPENS_A_CLAUSE.search(text[: match.start()])

@@ -18,6 +18,7 @@ from worker.extract.statement import Statement
 
 _LASTING: Final = ("from now on", "going forward", "in the future", "in future")
 _ASSISTANTS: Final = {"your": "its", "yours": "its", "yourself": "itself"}
+_OPENS_ORDER: Final = frozenset({"do", "don't", "never", "please"})
 _POLITE: Final = frozenset({"please", "pls", "and", ",", "just"})
 
 
@@ -44,7 +45,8 @@ def instruction(parsed: Parsed, notes: Sequence[Note], name: str) -> str | None:
     called = called_in(parsed)
     if called:
         return f"{name} wants to be called {called}."
-    if may_be_told(parsed):
+    opens_with_order = bool(parsed.tokens) and parsed.tokens[0].lower in _OPENS_ORDER
+    if may_be_told(parsed) and not opens_with_order:
         narration = narrated(parsed, Narrator(name), notes)
         utterance = parsed.text_of(range(len(parsed.tokens)))
         given = (name, *(note.text for note in notes))

@@ -20,6 +20,7 @@ from policies.language.clauses import (
 from policies.language.parse import Parsed
 from policies.language.people import KIN, Person, people_in
 from policies.language.reading.forms import along, is_denied, noun_phrase, values_of, verbs_of
+from policies.language.reading.lost import lost
 from policies.language.reading.values import value_at
 from policies.language.sentences import words
 from policies.language.statement_forms import STATED, Stated, forms_of
@@ -75,7 +76,7 @@ def attribute_facts(parsed: Parsed) -> tuple[Fact, ...]:
     if collected.over:
         for clause in asserted:
             _then(parsed, clause, collected)
-    _named(people, collected)
+    _named(people, lost(parsed, asserted, people), collected)
     _called(parsed, collected)
     return tuple({**collected.over, **collected.facts}.values())
 
@@ -345,13 +346,14 @@ def _then(parsed: Parsed, clause: Clause, collected: _Found) -> None:
                     collected.add(USER, row, value, noun=noun)
 
 
-def _named(people: Sequence[Person], collected: _Found) -> None:
-    """Add the names of a partner and of pets: "my husband Ivo", "my dog Rex"."""
+def _named(people: Sequence[Person], gone: Sequence[Person], collected: _Found) -> None:
+    """Add the names of a partner and of pets: "my husband Ivo", "my dog Rex"; of those who are `gone`, that they are no
+    more."""
     for row in STATED:
         for person in people if row.named else ():
             former = _FORMER & set(person.phrase.lower().replace("-", " ").split())
             if person.of_speaker and person.name and person.noun in row.nouns and not former:
-                collected.add(USER, row, person.name, noun=person.noun or "")
+                collected.add(USER, row, person.name, ended=person in gone, noun=person.noun or "")
 
 
 def _called(parsed: Parsed, collected: _Found) -> None:

@@ -78,6 +78,12 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
         ("imo we should move to Derry", 'Maya: "imo we should move to Derry."'),
         ("sooo I got the job at the zoo", "Maya got the job at the zoo."),
         ("heyyy so I moved to Ghent", "Maya moved to Ghent."),
+        (
+            "Please don't bring up Len's birthday to me, it's the 30th",
+            "Maya wants the assistant not to bring up Len's birthday to them, it's the 30th [30 November 2026].",
+        ),
+        ("My girlfriend plays bass n drums", "Maya's girlfriend plays bass and drums."),
+        ("I move to Leipzig 15. december", "Maya moves to Leipzig 15. december [15 December 2026]."),
         ("welp I quit the choir", "Maya quit the choir."),
         ("Sorry for the typos, my sister is in hospital", "Maya's sister is in hospital."),
         ("No telly in this house, it's the radio for us", "No telly in this house, it's the radio for Maya."),

@@ -33,6 +33,20 @@ def test_what_one_is_called_against_ones_will_is_no_wish(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "partner"),
+    [
+        ("My husband Len passed on the 14th of February.", ("is no longer with", "Len")),
+        ("I lost my wife Ana in March.", ("is no longer with", "Ana")),
+        ("My husband Len passed the bar exam.", ("is with", "Len")),
+        ("My husband Len lost his keys.", ("is with", "Len")),
+        ("My husband Len lost his mother in March.", ("is with", "Len")),
+    ],
+)
+def test_nobody_is_with_somebody_who_died(text: str, partner: tuple[str, str]) -> None:
+    assert [(fact.verb, fact.object) for fact in _facts(text) if fact.attribute == "partner"] == [partner]
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("Carla is no longer on nights.", [("Carla", "is no longer on", "nights")]),
