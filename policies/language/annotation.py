@@ -28,8 +28,8 @@ _AHEAD: Final = words(
     "starts begins ends opens closes next"
 )
 _ARRANGED: Final = words(
-    "signed booked registered scheduled reserved planned arranged moved postponed rescheduled pushed delayed extended "
-    "changed put set confirmed approved accepted enrolled enroled entered"
+    "signed booked rebooked registered scheduled reserved planned arranged rearranged moved postponed rescheduled "
+    "pushed delayed extended changed put set confirmed approved accepted enrolled enroled entered"
 )
 _SHIFTS: Final = words("moved changed pushed postponed delayed extended")
 """Verbs of shifting: the day behind them is the one that a thing is shifted to; the day on which it was done is
