@@ -114,8 +114,11 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     is_to_come = before is not None and (
         before.lower == "come" or (before.lower == "for" and (path & _ARRANGED or _is_for_a_day(parsed, index)))
     )
+    # "Going to days from November, they said yes".
+    goes_from = begins and verb == 0 and tokens[verb].tag == "VBG"
     until = before is not None and before.lower in ("by", "until", "till")
-    if path & _AHEAD or is_to_come or (until and before is not None and (_holds(parsed, verb) or before.head != verb)):
+    is_limit = until and before is not None and (_holds(parsed, verb) or before.head != verb)
+    if path & _AHEAD or is_to_come or goes_from or is_limit:
         return Looks.AHEAD
     if verb is not None and any(token.text == ":" for token in tokens[verb:index]):
         return Looks.UNKNOWN  # "I found a way out: the half in Kilkenny in September".

@@ -344,6 +344,11 @@ def _opens_a_question(tokens: tuple[Token, ...], head: int) -> bool:
     first = tokens[0]
     if first.lower in _ASKS and first.head == head and tokens[head].dep == "ROOT":
         return True
+    # "Which jabs have egg in", "which is better, tea or coffee"; "which is why I left" tells of what was said before.
+    if first.lower == "which" and tokens[head].dep == "ROOT":
+        of_things = len(tokens) > 1 and (tokens[1].tag in ("NN", "NNS") or tokens[1].dep in SUBJECTS)
+        is_of_names = len(tokens) > 1 and tokens[1].tag.startswith(("PRP", "NNP"))
+        return (of_things and not is_of_names) or any(token.lower in ("or", "better", "best") for token in tokens)
     is_inverted = first.dep in ("aux", "auxpass") and first.tag in ("MD", "VBP", "VBZ", "VBD") and len(tokens) > 1
     return is_inverted and tokens[1].dep in SUBJECTS and tokens[1].head == first.head
 

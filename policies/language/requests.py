@@ -30,8 +30,12 @@ _KNOWN_TO_BE_SO: Final = "|".join(
     for word in sorted(words("celebrate celebrating celebrated delighted thrilled relieved glad happy proud fact"))
 )
 """Behind what something is said that is so: "celebrating that"."""
+_CHOICE: Final = (
+    r"(?!(?:i|we|my|our|he|she|they|it|the)\b)[\w'’-]+(?: [\w'’-]+){0,2} or [\w'’-]+(?: [\w'’-]+){0,2}\W*\Z"
+)
+"""Things to choose from at the end of a question: ", tea or coffee"."""
 _PIECE: Final = re.compile(
-    rf", (?!(?:and )?then\b)| - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)|"
+    rf", (?!(?:and )?then\b|{_CHOICE})| - | – |: |; |\s(?=(?:because|since|as|cause|cos) (?:I|i|im|we|my|our)\b)|"
     rf"\s(?=so (?:{_ASKED}|(?:maybe|perhaps)\b))|"
     rf"(?:{_KNOWN_TO_BE_SO})\sthat (?=(?:I|i|we|my|our)\b)"
 )

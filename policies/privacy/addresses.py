@@ -25,7 +25,8 @@ _NO_PART: Final = word_set(
 _NO_STREET: Final = word_set(
     """room level floor gate terminal platform chapter page part windows playstation xbox iphone channel route highway
     section season episode number day week grade class year phase stage step top formula world euro area pier track line
-    bus tram train flight group team version camp studio exit unit zone table booth lot building block march may"""
+    bus tram train flight group team version camp studio exit unit zone table booth lot building block ward wing bay
+    bed desk march may"""
 )
 _GOES_ON: Final = word_set(
     """and or in near since for with last next this after before from until on at to by which where but when because if

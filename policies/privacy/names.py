@@ -157,8 +157,9 @@ def names_in(sentence: str, people: Sequence[str], things: Sequence[str], own: S
         if _may_be_person(name, sentence, run, people, things):
             names[name] = None
     if language_of(sentence) == ENGLISH:
-        for match in (*_relatives(sentence), *_subjects(sentence), *_owners(sentence)):
-            if name := _until_no_name(match["name"]):
+        named = [match["name"] for match in (*_relatives(sentence), *_subjects(sentence))]
+        for words in (*named, *_owners(sentence)):
+            if name := _until_no_name(words):
                 names[name] = None
     for name in (*map(_without_kin, people), *handles_in(sentence)):
         if name in sentence:
@@ -285,11 +286,13 @@ def _is_all_one(words: str) -> bool:
     return all(is_no_name(word) or word.lower() in KIN or _ADVERBIAL.search(word) for word in behind)
 
 
-def _owners(sentence: str) -> Iterator[re.Match[str]]:
-    """Yield whose illness, faith or deed it is: "rosa's cancer"."""
+def _owners(sentence: str) -> Iterator[str]:
+    """Yield whose illness, faith or deed it is: "rosa" of "sew again after rosa's stroke"."""
     for match in _OWNER.finditer(sentence):
         if is_sensitive(match["rest"]) and not _is_noun(match["name"]):
-            yield match
+            words = match["name"].split(" ")
+            last = max((place for place, word in enumerate(words[:-1]) if is_no_name(word)), default=-1)
+            yield " ".join(words[last + 1 :])
 
 
 def _is_noun(words: str) -> bool:

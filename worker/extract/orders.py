@@ -18,7 +18,7 @@ from worker.extract.statement import Statement
 
 _LASTING: Final = ("from now on", "going forward", "in the future", "in future")
 _ASSISTANTS: Final = {"your": "its", "yours": "its", "yourself": "itself"}
-_OPENS_ORDER: Final = frozenset({"do", "don't", "never", "please"})
+_OPENS_ORDER: Final = frozenset({"do", "don't", "never", "please", "stop"})
 _POLITE: Final = frozenset({"please", "pls", "and", ",", "just"})
 
 

@@ -116,13 +116,7 @@ def _take(
         return
     if part is None or is_elliptical(part):
         return
-    last = (
-        statements[-1]
-        if statements and isinstance(statements[-1], Statement) and statements[-1].last is before
-        else None
-    )
-    if last is not None and (last.manner != "said" or last.explicit or not last.has_room_for(utterance)):
-        last = None
+    last = _going_on(statements, before, utterance)
     if last is not None and (_takes_back(utterance) or (last.only_as_news and is_telling_bit(utterance))):
         last.utterances.append(utterance)
         last.quote = True
@@ -130,6 +124,7 @@ def _take(
         return
     pointer = _pointer(utterance, part)
     leans = pointer is not None or (last is not None and leans_back(part))
+    names_nobody = pointer == 0 and utterance.within_request  # Whom "she was on my ward" is of stood in the task.
     goes_on = leans and len(part.tokens) > 4 and not utterance.asks and claims_something(utterance)
     if not goes_on and not is_worth_keeping(utterance):
         statements += as_news(utterance, quote=pointer is not None) or _named_in_passing(utterance, part)
@@ -142,10 +137,19 @@ def _take(
         last.utterances.append(utterance)
     elif is_worth_keeping(utterance) and (supported := _supported(utterance, before)):
         statements += supported
-    elif speaks_of_self(part) and judged(utterance).worth >= _SURELY_TELLS:
+    elif not names_nobody and speaks_of_self(part) and judged(utterance).worth >= _SURELY_TELLS:
         statements.append(Statement([utterance], quote=True))
     else:
         statements += as_news(utterance, quote=True)
+
+
+def _going_on(
+    statements: Sequence[Statement | Forgetting], before: Utterance | None, utterance: Utterance
+) -> Statement | None:
+    """Return the statement right before an utterance, if that may go on with it."""
+    last = statements[-1] if statements and isinstance(statements[-1], Statement) else None
+    goes_on = last is not None and last.last is before and last.manner == "said" and not last.explicit
+    return last if last is not None and goes_on and last.has_room_for(utterance) else None
 
 
 def _takes_back(utterance: Utterance) -> bool:

@@ -98,6 +98,9 @@ def _summaries(extractor: Extractor, said: str, asked: str | None = None) -> lis
             "Maya lost the roof in the storm the night before last [the night of 19 November 2026].",
         ),
         ("I'm hungry", ""),
+        ("write me a reference for a trainee, Shola, she was on my ward for 6 months", ""),
+        ("my back is in bits. which is better for nights, naproxen or ibuprofen", "Maya's back is in bits."),
+        ("Tobi is four. which jabs have egg in", 'Maya: "Tobi is four."'),
         ("I love this song", ""),
     ],
 )

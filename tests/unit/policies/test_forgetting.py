@@ -366,6 +366,7 @@ def test_a_wish_names_a_topic_where_its_words_say_nothing_else(what: str, whole:
         ("what I told you before", True),
         ("nah", True),
         ("ugh, no", True),
+        ("that I asked that", True),
     ],
 )
 def test_a_thing_that_is_called_by_an_idle_word_or_was_done_by_one_is_named(words: str, nothing: bool) -> None:

@@ -42,6 +42,7 @@ def test_whoever_is_named_last_before_a_sensitive_word_is_told_of(summary: str) 
         ("Anya and Sergei are getting divorced because he has syphilis.", {"Anya", "Sergei"}),
         ("Nadia caught gonorrhea.", {"Nadia"}),
         ("Bo did time for it.", {"Bo"}),
+        ("Maya is learning to sew again after Harold's stroke.", {"Harold"}),
         ("best mate Gaz is three weeks off heroin", {"Gaz"}),
         ("chart again but Dani has cancer", {"Dani"}),
         ("Maya drove Nadia to the abortion clinic.", {"Nadia"}),
