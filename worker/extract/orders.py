@@ -18,7 +18,7 @@ from worker.extract.statement import Statement
 
 _LASTING: Final = ("from now on", "going forward", "in the future", "in future")
 _ASSISTANTS: Final = {"your": "its", "yours": "its", "yourself": "itself"}
-_OPENS_ORDER: Final = frozenset({"do", "don't", "never", "please", "stop"})
+_OPENS_ORDER: Final = frozenset({"do", "don't", "never", "please"})
 _POLITE: Final = frozenset({"please", "pls", "and", ",", "just"})
 
 
@@ -95,4 +95,5 @@ def name_told(item: Statement | Forgetting) -> str | None:
 
 
 def _finished(text: str) -> str:
+    text = text[:1].upper() + text[1:]
     return text if text[-1:] in ".!?" else f"{text}."
