@@ -46,6 +46,11 @@ _FEWEST_LEFT, _FEWEST_BARE = 2, 3
 """Content words and numbers of a fragment that is left of a memory, with a subject of its own and without one."""
 _OWN_CLAUSE: Final = re.compile(r"(?:and |but |also |so )?(?:i|i['’]\w+|my|we|we['’]\w+|our)\b", re.IGNORECASE)
 """The beginning of a clause that somebody tells of themself: "I'm lactose intolerant"."""
+_DOES: Final = re.compile(
+    r"(?:(?:also|now|still|never|always) )?(?:[a-z]{2,}(?:[a-rt-z]s|ed|ing|n't)|am|is|was|has|had|have|got|can|will|"
+    r"went|made|took|bought|sold|left|began|found|keep|kept)\b"
+)
+"""The beginning of a piece that tells what somebody does or is: "sells soaps on Etsy"."""
 _READ_AS_MEANT, _READ_AS_NOT = 0.5, 0.05
 """How likely a piece is read as meant by a wish beside which another one is surely not."""
 _JOINED: Final = re.compile(r"(?:(?:and|but|so|or|then)\s+)+", re.IGNORECASE)
@@ -133,12 +138,20 @@ def left_after(pieces: Sequence[str], gone: Sequence[bool], name: str) -> str | 
     left: list[str] = []
     leans_on_gone = False
     for piece, is_gone in zip(pieces, gone, strict=True):
-        leans_on_gone = is_gone or (leans_on_gone and leans(piece, name))
+        leans_on_gone = is_gone or (leans_on_gone and (leans(piece, name) or _is_more_of_it(piece)))
         if not leans_on_gone:
             left.append(piece)
     if len(left) == len(pieces) or all(names_nobody(piece, name) for piece in left):
         return None
     return told_together(left, name) or None
+
+
+def _is_more_of_it(piece: str) -> bool:
+    """Return whether a piece has neither a subject nor a verb and is nobody's own: "two a day", "up to 420k"."""
+    quotation = _QUOTATION.fullmatch(piece)
+    words = _JOINED.sub("", quotation["words"] if quotation else piece, count=1)
+    tells = _SUBJECT.match(words) or _DOES.match(words) or _OWNED.match(words)
+    return _is_fragment(piece) and words[:1].islower() and not tells
 
 
 def _article(thing: str) -> str:

@@ -13,6 +13,8 @@ from policies.pieces import left_after, left_standing
         (("Tom works at Nordbank", "Tom's sister lives in Turku."), (True, False), "Tom's sister lives in Turku."),
         (("Tom works at Nordbank", "so spreadsheets are fine with them."), (True, False), None),
         (("Tom has a dog", "it sleeps all day."), (True, False), None),
+        (('Tom: "on naproxen 500"', 'Tom: "two a day."'), (True, False), None),
+        (("Tom looks at houses in Romford", "up to 420k with three beds"), (True, False), None),
         (("Dr Ames put Tom on lisinopril", "10 mg"), (True, False), None),
         (("Tom is married to Sami", "who runs a bakery."), (True, False), None),
         (("Tom eats keto", "no sugar and no bread"), (True, False), None),
