@@ -12,13 +12,15 @@ from memory.draft import Draft
 from memory.scoring import Origin
 from policies.access import scope_of
 from policies.dedup import is_earlier
-from policies.language.corrections import corrected, is_plain
+from policies.language.corrections import corrected, denies, is_plain
 from policies.language.days_named import days_named
 from policies.language.wording import without_quotation
 from schema import MAX_SUMMARY_CHARS, Candidate, Fact, Memory, Status
 
 _WITHIN: Final = timedelta(hours=1)
 """How long after a statement somebody puts it right."""
+_NAMED_WITHIN: Final = timedelta(days=7)
+"""The same where they say what was wrong: "not December, January"."""
 _NEWEST: Final = 8
 """How many memories are looked at."""
 
@@ -27,11 +29,12 @@ def correction(candidate: Candidate, origin: Origin, draft: Draft, context: Memo
     """Return the candidate with the whole statement as it should have been, and the memory whose place it takes.
 
     Raises:
-        LookupError: nothing that was told within the hour in the same conversation has a value that it may stand for.
+        LookupError: nothing that was told shortly before in the same conversation has a value that it may stand for.
     """
     draft.load(context.catalog.list_memories(draft.subject, limit=_NEWEST))
     tolerance = timedelta(seconds=context.settings.clock_tolerance_seconds)
     mine = scope_of(origin.visibility, origin.author_id, origin.agent_id)
+    words = without_quotation(candidate.summary)
     recent = [
         memory
         for memory in draft.current.values()
@@ -40,10 +43,9 @@ def correction(candidate: Candidate, origin: Origin, draft: Draft, context: Memo
         and scope_of(memory.visibility, memory.author_id, memory.agent_id) == mine
         and candidate.turn_id not in memory.source_turn_ids
         and not is_earlier(candidate, memory, tolerance)
-        and candidate.said_at - memory.said_at <= _WITHIN
+        and candidate.said_at - memory.said_at <= (_NAMED_WITHIN if denies(memory.summary, words) else _WITHIN)
     ]
     recent.sort(key=lambda memory: (memory.said_at, memory.created_at), reverse=True)
-    words = without_quotation(candidate.summary)
     for memory in recent:
         summary = corrected(memory.summary, words)
         if summary and len(summary) <= MAX_SUMMARY_CHARS and _are_days(days_named(summary)):

@@ -31,6 +31,7 @@ _BESIDE: Final = re.compile(r" ?\[[^\]]*\]")
 """A resolved day that stands beside the words: "on Friday [9 October 2026]"."""
 _NAMED_DAY: Final = re.compile(rf"\w+ \[{_DATE.pattern[2:]}\]")
 """A weekday with its date beside it: "thursday [12 March 2026]"."""
+_HALF_A_YEAR: Final = 6
 _UNIT: Final = re.compile(r"\d[\d.,]*(?P<unit>[a-z]+)\Z")
 """A number that stands with its unit: "50mg"."""
 _SPOKEN_DAY: Final = re.compile(r"(?:the )?\d{1,2}(?:st|nd|rd|th) \[\Z", re.IGNORECASE)
@@ -135,10 +136,19 @@ def corrected(summary: str, words_said: str) -> str | None:
     return _with_value(summary, chosen[0]) if len(chosen) == 1 else _with_phrase(summary, values)
 
 
+def denies(summary: str, words_said: str) -> bool:
+    """Return whether a correction says "not" of a value that was told."""
+    lowered = [value.lower() for value in _values(words_said)]
+    wrong = lowered[lowered.index("not") + 1 :][:1] if "not" in lowered else []
+    return bool(wrong) and bool(_places(summary, wrong[0]))
+
+
 def _in_place_of(wrong: str, right: str, summary: str) -> str | None:
     """Return what was told with the value that is right in the place of the one that is wrong; of weekdays the day of
-    the same week where the wrong one was told as a date."""
-    days = lexicon.RIVALS["weekday"].split()
+    the same week, of months the nearest one, where the wrong one was told as a date."""
+    days, months = lexicon.RIVALS["weekday"].split(), lexicon.RIVALS["month"].split()
+    if wrong.lower() in months and right.lower() in months:
+        return _with_month(wrong, right, summary)
     if wrong.lower() in days and right.lower() in days:
         shift = days.index(right.lower()) - days.index(wrong.lower())
         dates = [
@@ -154,6 +164,21 @@ def _in_place_of(wrong: str, right: str, summary: str) -> str | None:
             return _put(summary, spans[-1], right) if spans else summary
     spans = _places(summary, wrong)
     return _put(summary, spans[-1], right) if spans else None
+
+
+def _with_month(wrong: str, right: str, summary: str) -> str | None:
+    """Return what was told with another month wherever the wrong one stands, each of the year that is nearest to it:
+    "January 2027" for "December 2026"."""
+    ahead = (month_number(right) - month_number(wrong)) % 12
+    months = ahead - 12 if ahead > _HALF_A_YEAR else ahead
+    years = (month_number(wrong) - 1 + months) // 12
+
+    def moved(match: re.Match[str]) -> str:
+        year = f" {int(match['year']) + years}" if match["year"] else ""
+        return (right.capitalize() if match["month"][0].isupper() else right) + year
+
+    changed = re.sub(rf"\b(?P<month>{wrong})\b(?: (?P<year>\d{{4}})\b)?", moved, summary, flags=re.IGNORECASE)
+    return changed if changed != summary else None
 
 
 def _with_phrase(summary: str, phrase: Sequence[str]) -> str | None:

@@ -1,6 +1,8 @@
-"""What a user puts right within the hour, as a worker takes it: the right value stands, the wrong one is superseded."""
+"""What a user puts right, as a worker takes it: the right value stands, the wrong one is superseded."""
 
 from __future__ import annotations
+
+import pytest
 
 from schema import Status
 from tests.contract.pipeline import Worker, on_every_store, only
@@ -18,6 +20,21 @@ def test_what_is_put_right_within_the_hour_is_told_again_with_the_right_value(wo
     assert "locker" in memory.summary
     assert "9427" not in memory.summary
     assert only(worker.known(whose, Status.SUPERSEDED)).superseded_by == memory.id
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("not June, July", "14 July 2030"),  # Days later too, what says what was wrong is plain.
+        ("no wait, the 21st", "14 June 2030"),
+    ],
+)
+def test_what_was_said_days_before_is_put_right_only_by_who_says_what_was_wrong(
+    worker: Worker, anna: str, said: str, told: str
+) -> None:
+    worker.hear(anna, "My brother's wedding is on 14 June 2030.")
+    worker.hear(anna, said, first=1, occurred_at="2026-11-05T08:00:00+00:00")
+    assert told in only(worker.known(subject(anna))).summary
 
 
 def test_a_day_that_is_put_right_is_when_it_happens(worker: Worker, anna: str) -> None:

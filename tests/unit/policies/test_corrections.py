@@ -19,6 +19,12 @@ from policies.language.corrections import announces, corrected, is_correction, i
         ("Bo's train leaves at 9:12.", "wait, wrong line, 9:21", "Bo's train leaves at 9:21."),
         ("Bo's teacher is Ms Brand.", "*brandt", "Bo's teacher is Ms Brandt."),
         ("Ann is Bo's sister.", "cousin, sorry", "Ann is Bo's cousin."),
+        (
+            'Bo: "The wedding is in December [December 2026]."',
+            "not December, January [January 2026]",
+            'Bo: "The wedding is in January [January 2027]."',
+        ),
+        ("Bo flies on 3 February 2027.", "not February, November", "Bo flies on 3 November 2026."),
         ("Leo marries on 26 September 2026.", "no wait, the 19th", "Leo marries on 19 September 2026."),
         ("Bo flies on the 24th [24 November 2026].", "*27th, typo", "Bo flies on 27 November 2026."),
         ("Bo moved to Olso.", "no Oslo", "Bo moved to Oslo."),
