@@ -151,7 +151,8 @@ def _is_more_of_it(piece: str) -> bool:
     quotation = _QUOTATION.fullmatch(piece)
     words = _JOINED.sub("", quotation["words"] if quotation else piece, count=1)
     tells = _SUBJECT.match(words) or _DOES.match(words) or _OWNED.match(words)
-    return _is_fragment(piece) and words[:1].islower() and not tells
+    is_bare = not tells and len(words.split()) < _FEWEST_BARE and not _DOES.search(words.partition(" ")[2])
+    return is_bare or (_is_fragment(piece) and words[:1].islower() and not tells)
 
 
 def _article(thing: str) -> str:

@@ -26,6 +26,10 @@ _TWO: Final = re.compile(
     rf"\b(?P<one>{_ANY_DAY}){_AND_DAY}(?! (?:this|next|last|after|week|the|in)\b|,? \d)", re.IGNORECASE
 )
 """Two weekdays beside each other: "I swim Monday and Thursday"; of neighbours one week is meant as often as not."""
+_DAY_NAMED: Final = re.compile(rf"\b{_ANY_DAY}\b", re.IGNORECASE)
+"""A weekday, also in short: "thu"."""
+_DAYS_OF_A_ROTA: Final = 4
+"""Weekdays of one message from which on it tells of every week: "earlies mon tue, late wed, off thu"."""
 _ROW_BEFORE = re.compile(rf"\b{DAY} ?(?:to|through|thru|till|until|-|–) ?$", re.IGNORECASE)
 """The first day of a span that ends with another: "from Monday to "."""
 _ROW = re.compile(rf" ?(?:to|through|thru|till|until|-|–) ?{DAY}\b", re.IGNORECASE)
@@ -54,6 +58,8 @@ def comes_weekly(text: str, start: int, end: int, *, ahead: bool) -> bool:
     not what something moved from or to. `ahead` says that its clause looks ahead."""
     lists = (*_WEEKLY.finditer(text), *(two for two in _TWO.finditer(text) if ahead and _are_apart(two)))
     if any(days.start() <= start < days.end() for days in lists):
+        return True
+    if ahead and len({weekday_number(day) for day in _DAY_NAMED.findall(text)}) >= _DAYS_OF_A_ROTA:
         return True
     before = text[:start][-24:]
     row = _ROW.match(text, end) and not before.endswith("from ")

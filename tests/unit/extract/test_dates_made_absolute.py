@@ -37,6 +37,7 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("My parents are here Friday", "My parents are here on 27 November 2026"),
         ("we moved it from may to october", "we moved it from May 2027 to October 2027"),
         ("going to days from November, they said yes", "going to days from November 2026, they said yes"),
+        ("rota: earlies mon tue, late wed, off thu fri", "rota: earlies mon tue, late wed, off thu fri"),
         ("Rebooked 30 March", "Rebooked on 30 March 2027"),
         ("my sister april is here", "my sister april is here"),
         ("My recital is two Sundays from now", "My recital is on 29 November 2026"),
