@@ -59,7 +59,8 @@ def comes_weekly(text: str, start: int, end: int, *, ahead: bool) -> bool:
     lists = (*_WEEKLY.finditer(text), *(two for two in _TWO.finditer(text) if ahead and _are_apart(two)))
     if any(days.start() <= start < days.end() for days in lists):
         return True
-    if ahead and len({weekday_number(day) for day in _DAY_NAMED.findall(text)}) >= _DAYS_OF_A_ROTA:
+    # Of what is told as past it takes a day more: "off thu" has no verb, and looks past.
+    if len({weekday_number(day) for day in _DAY_NAMED.findall(text)}) - (not ahead) >= _DAYS_OF_A_ROTA:
         return True
     before = text[:start][-24:]
     row = _ROW.match(text, end) and not before.endswith("from ")
