@@ -182,7 +182,9 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     if not is_wish:
         return statements
     statements = _without_what_stays(statements)
-    chances = [(_asks_to_forget(u), -u.start, u) for u in heard.utterances if not u.orders and not u.of_others]
+    # The head may have heard another order in its words, "lose the interview stuff": the reader knows better.
+    unsettled = [u for u in heard.utterances if not (u.of_others or any(order.sure for order in u.orders))]
+    chances = [(_asks_to_forget(u), -u.start, u) for u in unsettled]
     likeliest, _, asking = max(chances, default=(0.0, 0, None))
     if asking is None or not likeliest:
         return statements

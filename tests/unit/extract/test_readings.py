@@ -80,6 +80,12 @@ def test_a_message_may_be_a_wish_to_forget_as_it_is_read(forgets: float, wishes:
     assert [item.only_as_read for item in items if isinstance(item, ForgetRequest)] == [True] * wishes
 
 
+def test_a_wish_as_it_is_read_is_heard_though_its_words_look_like_another_order() -> None:
+    said = "oh and lose the interview stuff, my work can see this account"
+    items = _items(said, _Scripted(Reading(0.0, 0.99, 1.0, 0.0, 0.0)))
+    assert [item.only_as_read for item in items if isinstance(item, ForgetRequest)] == [True]
+
+
 def test_a_message_is_read_with_the_requests_in_it() -> None:
     said = "my sister borrows this phone so can you make sure theres nothing about the baby in your memory"
     reader = _Scripted(Reading(0.0, 0.9, 1.0, 0.0, 0.0))
