@@ -17,7 +17,14 @@ from policies.language.wording import Wording, content, contents, read
 from policies.likely_meant import likely_meant
 from policies.pieces import leans, names_nobody, tells_alone, told_together
 from policies.privacy.sensitive import is_of, kind_called
-from policies.wish_words import SPOKEN_WORD, idle_in, life_topics_meant, names_nothing, names_what_stays
+from policies.wish_words import (
+    SPOKEN_WORD,
+    attributes_named,
+    idle_in,
+    life_topics_meant,
+    names_nothing,
+    names_what_stays,
+)
 from schema import Candidate, ForgetRequest, Memory, MemoryType, Policy
 
 _WHOSE: Final = re.compile(r"^(?:the user|my|our|i|i'm|i've)(?:['’]s)?\s+", re.IGNORECASE)
@@ -238,11 +245,7 @@ class _Wanted:
         words = (wording.words - idle_in(request.what)) | {quantity.value for quantity in wording.quantities}
         called = name.lower().split()
         own = _WHOSE.match(request.what) is not None or (bool(called) and request.what.lower().startswith(called[0]))
-        named = {
-            attribute: matched
-            for attribute, called in _CALLED.items()
-            if (matched := frozenset().union(*(phrase for phrase in called if phrase <= words)))
-        }
+        named = attributes_named(words)
         if request.attribute is not None and request.attribute in ATTRIBUTES:
             named.setdefault(request.attribute, frozenset())
         naming = frozenset().union(*named.values()) - wording.bearers
@@ -337,10 +340,13 @@ class _Wanted:
         return bool(self.is_own and others and not names_them) or bool(self.wording.bearers - memory_wording.words)
 
     def _is_named(self, item: Known, memory_wording: Wording) -> bool:
-        """Return whether the request names the attribute of which it speaks, and nothing that it lacks."""
+        """Return whether the request names the attribute of which it, or a fact of it, speaks, and nothing it lacks."""
         share = sum((item.shares or {}).get(attribute, 0.0) for attribute in self.attributes)
         share *= item.likely is None or item.likely >= _READ_AS_NOT
-        return share >= _ATTRIBUTE_SURELY and not self.words - self.naming - memory_wording.words
+        # A piece has the facts of the whole.
+        told = (f.attribute.split("_") for f in item.memory.facts if f.attribute and f.object in item.memory.summary)
+        is_told = share >= _ATTRIBUTE_SURELY or any(contents(called) <= self.naming for called in told)
+        return is_told and not self.words - self.naming - memory_wording.words
 
 
 def _named(memory: Memory | Candidate, memory_wording: Wording) -> frozenset[str]:
@@ -389,12 +395,3 @@ def _thresholds(type_: MemoryType, policy: Policy) -> tuple[float, float]:
     if type_ is MemoryType.EPISODIC:
         return policy.episodic_auto_update, policy.episodic_check_low
     return policy.semantic_auto_update, policy.semantic_check_low
-
-
-_CALLED: Final = {
-    name: tuple(
-        stems for text in (name.replace("_", " "), *row.called) if (stems := contents(text.split()) - contents(["of"]))
-    )
-    for name, row in ATTRIBUTES.items()
-}
-"""The names of each attribute, as stems."""

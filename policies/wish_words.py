@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from policies.language.attributes import ATTRIBUTES
 from policies.language.life_topics import life_topics_named
 from policies.language.sentences import words
 from policies.language.wording import content, contents, read
@@ -36,6 +37,13 @@ _CLAUSE: Final = re.compile(r"(?:that\s+)?(?:i|we)(?:['’]\w+)?\s", re.IGNORECA
 """A wish that says what is so names no topic as a whole: "I cook"."""
 _POINTS: Final = re.compile(r"\b(?:that|this|it|them|those)\b", re.IGNORECASE)
 """A word that points at what was said: "take that back"."""
+_CALLED: Final = {
+    name: tuple(
+        stems for text in (name.replace("_", " "), *row.called) if (stems := contents(text.split()) - contents(["of"]))
+    )
+    for name, row in ATTRIBUTES.items()
+}
+"""The names of each attribute, as stems."""
 
 SPOKEN_WORD: Final = re.compile(r"[^\W_][^\s,;:!?]*[^\W_]|[^\W_]")
 """A word with what is inside it: "e-mail", "8pm"."""
@@ -58,6 +66,15 @@ def life_topics_meant(request: ForgetRequest, name: str = "") -> frozenset[str]:
     named = read(what, name).words - idle_in(what)
     spoken = (word.lower().replace("’", "'").removesuffix("'s") for word in SPOKEN_WORD.findall(what))
     return life_topics_named([word for word in spoken if content(word) in named], request.whole)
+
+
+def attributes_named(words: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Return the attributes that words name, as stems, each with those that name it."""
+    return {
+        attribute: matched
+        for attribute, called in _CALLED.items()
+        if (matched := frozenset().union(*(phrase for phrase in called if phrase <= words)))
+    }
 
 
 def idle_in(text: str) -> frozenset[str]:

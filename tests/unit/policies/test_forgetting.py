@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from policies.forgetting import Known, left_of, meant_by
 from policies.pieces import pieces_of, told_together
 from policies.wish_words import bare, life_topics_meant, names_nothing
-from schema import Entity, ForgetRequest
+from schema import Entity, Fact, ForgetRequest
 from tests.unit.policies.builders import POLICY, memory
 
 NEXT_DAY: Final = datetime(2026, 11, 3, 9, tzinfo=UTC)
@@ -371,3 +371,12 @@ def test_a_wish_names_a_topic_where_its_words_say_nothing_else(what: str, whole:
 )
 def test_a_thing_that_is_called_by_an_idle_word_or_was_done_by_one_is_named(words: str, nothing: bool) -> None:
     assert names_nothing(words) is nothing
+
+
+def test_a_fact_that_is_called_as_a_wish_names_it_is_meant_though_no_word_of_it_is_told() -> None:
+    pay = Fact(entity="user", verb="earns", object="31k", attribute="salary")
+    items = [
+        Known(memory("Maya earns 31k as a pastoral lead.", facts=(pay,)), 0.2, {"income": 0.2}),
+        known("Maya owes her dad two grand.", income=0.2),
+    ]
+    assert meant_by(wish("my salary"), items, POLICY, "Maya").surely == (0,)
