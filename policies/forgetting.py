@@ -185,7 +185,8 @@ def _of_topic(wanted: _Wanted, items: Sequence[Known], policy: Policy, name: str
     """Return what a request means that names a topic as a whole; None where nothing that is known is likely of it."""
     judged = [wanted.judge_whole(item, policy, name) for item in items]
     surely = tuple(index for index, sure in enumerate(judged) if sure is True)
-    perhaps = tuple(i for i, sure in enumerate(judged) if sure is None and items[i].topics is not None)
+    maybe = (i for i, sure in enumerate(judged) if sure is None and items[i].topics is not None)
+    perhaps = tuple(i for i in maybe if (likely := items[i].likely) is None or likely >= _READ_AS_NOT)
     if not surely and not perhaps:
         return None
     return Meant(perhaps=tuple(sorted(surely + perhaps))) if wanted.request.doubtful else Meant(surely, perhaps)

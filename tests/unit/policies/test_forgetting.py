@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.forgetting import Known, left_of, meant_by
+from policies.forgetting import Known, Meant, left_of, meant_by
 from policies.pieces import pieces_of, told_together
 from policies.wish_words import bare, life_topics_meant, names_nothing
 from schema import Entity, Fact, ForgetRequest
@@ -380,3 +380,13 @@ def test_a_fact_that_is_called_as_a_wish_names_it_is_meant_though_no_word_of_it_
         known("Maya owes her dad two grand.", income=0.2),
     ]
     assert meant_by(wish("my salary"), items, POLICY, "Maya").surely == (0,)
+
+
+def test_what_may_be_of_a_topic_stays_where_it_reads_as_not_meant() -> None:
+    health = {"health": 0.5}
+    items = [
+        Known(memory("Maya is on sertraline."), 0.2, topics={"health": 0.95}, read=0.9),
+        Known(memory("Maya had a checkup."), 0.2, topics=health, read=0.4),
+        Known(memory("Maya interviews at Mercer."), 0.2, topics=health, read=0.0),
+    ]
+    assert meant_by(wish("my health", whole=True), items, POLICY, "Maya") == Meant((0,), (1,))
