@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 _FOLLOWS: Final = re.compile(
-    r"(?:so|hence|therefore|thus|which|who|whose|whom|where|when|because|although|though|no|not|never|without|with|including|especially|mostly|mainly|only|just)\b",
+    r"(?:so|hence|therefore|thus|which|who|whose|whom|where|when|because|although|though|no|not|never|without|with|"
+    r"including|especially|mostly|mainly|only|just)\b",
     re.IGNORECASE,
 )
 """Words that begin what follows from the piece before, or belongs to it: "so spreadsheets are fine", "no sugar"."""
@@ -71,7 +72,8 @@ _JOINTS: Final = re.compile(r"(?<=\w{3}[.!?]) +|[,;] +| +[–—-] +|,? +(?:and|
 _FEWEST_WORDS: Final = 2
 """Words of a fragment."""
 _NAME_OR_MEASURE: Final = re.compile(
-    r"(?:[A-Z][\w'’.-]*|[\d.,:%€$£/-]+(?:st|nd|rd|th|k|m|cm|km|kg|g|lbs?|[ap]m)?|(?:mg|mcg|ml|g|kg|km|cm|lbs?|oz|miles?|pounds?|euros?|dollars?)|(?:second|minute|hour|day|week|month|year)s?|"
+    r"(?:[A-Z][\w'’.-]*|[\d.,:%€$£/-]+(?:st|nd|rd|th|k|m|cm|km|kg|g|lbs?|[ap]m)?|"
+    r"(?:mg|mcg|ml|g|kg|km|cm|lbs?|oz)|(?:mile|pound|euro|dollar|second|minute|hour|day|week|month|year)s?|"
     r"a|an|the|of|in|on|at|and|or|for|from|to|since|until|about|around|only|just)",
 )
 """A word of a name, a number, a measure or a date, and what joins those: "Dr Kolb", "8 weeks", "on Thursdays"."""

@@ -27,7 +27,7 @@ _IDLE: Final = _REMOVES | contents(
         "rather prefer unsay trace mind please ok okay sorry thanks happened going remark comment opinion ever reason "
         "need good kind request unsee unsaid kindly consider shouldn't pray must should could would hey haha lol oh "
         "actually just abt whole want before earlier regarding concerning relating related god gosh oops wrong window "
-        "tab chat message one ask asked nah no nope yeah yep yes ugh argh well"
+        "tab chat message one ask asked nah no nope yeah yep yes ugh argh"
     )
 )
 """Words of a wish to forget that name nothing, as stems."""

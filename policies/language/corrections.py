@@ -177,7 +177,12 @@ def _with_month(wrong: str, right: str, summary: str) -> str | None:
         year = f" {int(match['year']) + years}" if match["year"] else ""
         return (right.capitalize() if match["month"][0].isupper() else right) + year
 
-    changed = re.sub(rf"\b(?P<month>{wrong})\b(?: (?P<year>\d{{4}})\b)?", moved, summary, flags=re.IGNORECASE)
+    told = re.compile(rf"\b(?P<month>{wrong})\b(?: (?P<year>\d{{4}})\b)?", re.IGNORECASE)
+    if any(
+        not date.min.year <= int(one["year"]) + years <= date.max.year for one in told.finditer(summary) if one["year"]
+    ):
+        return None
+    changed = told.sub(moved, summary)
     return changed if changed != summary else None
 
 

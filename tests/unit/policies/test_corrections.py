@@ -73,6 +73,7 @@ def test_a_correction_puts_the_right_value_in_the_place_of_the_wrong_one(told: s
         ("Bo likes tea.", "no worries"),
         ("Bo likes tea.", "sorry about that"),
         ("Bo is 31.", "not yet"),
+        ("Bo flies on 3 December 9999.", "not December, January"),
         ("It snowed and every tram was late", "oh no, van!"),
     ],
 )
