@@ -93,8 +93,8 @@ def _given(text: str) -> tuple[Place, ...]:
         begin = _given_from(sentence, text)
         if begin is not None:
             end = _given_to(text, begin)
-        elif _row("given", "letter").match(sentence.group().lstrip()):
-            begin, end = sentence.start(), _letter_to(text, sentence.end())
+        elif (letter_end := _letter_to(sentence, text)) is not None:
+            begin, end = sentence.start(), letter_end
         elif sentence.end() < asked and _row("given", "asked_after", "opens").match(sentence.group().lstrip()):
             begin, end = sentence.end(), asked
         else:
@@ -235,14 +235,18 @@ def _greets_at(text: str, at: int) -> bool:
     return word is not None and _row("given", "before_greeting", "greets").match(text, word.start()) is not None
 
 
-def _letter_to(text: str, at: int) -> int:
-    """Return where a letter ends whose first sentence ends at a place."""
+def _letter_to(first: re.Match[str], text: str) -> int | None:
+    """Return where the letter ends that begins with a sentence, None where it begins none."""
+    opening = first.group().lstrip()
+    is_letter = _row("given", "letter").match(opening) is not None
+    if not is_letter and _row("given", "letter", "perhaps").match(opening) is None:
+        return None
     asks = (_row("given", "asked_after"), _row("given", "letter", "asks"))
-    for sentence in _sentences(text, at):
+    for sentence in _sentences(text, first.end()):
         spoken = sentence.group().lstrip()
         if speaks_again(spoken) or any(form.match(spoken) for form in asks):
             return sentence.start()
-    return len(text)
+    return len(text) if is_letter or text[: first.start()].strip() else None
 
 
 def _asked_for_at(text: str) -> int:
