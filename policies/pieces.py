@@ -48,8 +48,8 @@ _FEWEST_LEFT, _FEWEST_BARE = 2, 3
 _OWN_CLAUSE: Final = re.compile(r"(?:and |but |also |so )?(?:i|i['’]\w+|my|we|we['’]\w+|our)\b", re.IGNORECASE)
 """The beginning of a clause that somebody tells of themself: "I'm lactose intolerant"."""
 _DOES: Final = re.compile(
-    r"(?:(?:also|now|still|never|always) )?(?:[a-z]{2,}(?:[a-rt-z]s|ed|ing|n't)|am|is|was|has|had|have|got|can|will|"
-    r"went|made|took|bought|sold|left|began|found|keep|kept)\b"
+    r"(?:(?:also|now|still|never|always) )?(?:(?!need)[a-z]{2,}(?:[a-rt-z]s|ed|ing|n't)|am|is|was|has|had|have|got|"
+    r"can|will|went|made|took|bought|sold|left|began|found|keep|kept)\b"
 )
 """The beginning of a piece that tells what somebody does or is: "sells soaps on Etsy"."""
 _READ_AS_MEANT, _READ_AS_NOT = 0.5, 0.05

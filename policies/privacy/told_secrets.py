@@ -44,6 +44,8 @@ _POSSESSIVE: Final = re.compile(r"['’]s?\Z")
 """The ending of a name of what is somebody's: "Maya92's"."""
 _AMOUNT: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d\d)?")
 """A number whose thousands are parted, as nobody writes a code: "1,200"; of 1,875 texts none tells a secret so."""
+_TIME: Final = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:][0-5]\d)?[ap]m", re.IGNORECASE)
+"""A time of day: "10.40am", "4pm"; none of the secrets in those texts has one."""
 _FARTHEST: Final = max(seen.NEAR)
 _KINDS: Final = {kind: row for row, kind in enumerate(seen.KINDS)}
 
@@ -91,7 +93,7 @@ def find(text: str, *, words: bool = True, name: str = "") -> Iterator[Finding]:
         least = LEAST_OF_A_WORD if token.kind == "word" else LEAST
         if score <= least or _POSSESSIVE.sub("", token.text.lower()) in own:
             continue
-        if _is_of_a_date(tokens, at) or _AMOUNT.fullmatch(token.text):
+        if _is_of_a_date(tokens, at) or _AMOUNT.fullmatch(token.text) or _TIME.fullmatch(token.text):
             continue
         if words or token.kind in ("number", "spoken"):
             found.append(token)

@@ -115,6 +115,10 @@ def test_an_amount_with_its_thousands_parted_is_no_secret() -> None:
     assert list(told_secrets.find(said)) == []
 
 
+def test_a_time_of_day_is_no_secret() -> None:
+    assert list(told_secrets.find("exam date came: 21st March, 10.40am")) == []
+
+
 def test_a_year_behind_a_month_is_no_secret() -> None:
     said = "We got the mortgage approved on 19 March 2026, they bawled in the car park of the credit union."
     assert masked_in(said, POLICY) == ()

@@ -17,6 +17,7 @@ from policies.pieces import left_after, left_standing
         (("Tom looks at houses in Romford", "up to 420k with three beds"), (True, False), None),
         (("Tom is an officer at Lowdham", "B wing."), (True, False), None),
         (("Tom is an officer", "Tom swims."), (True, False), "Tom swims."),
+        (("Tom has a violin", "need to insure it."), (True, False), None),
         (("Dr Ames put Tom on lisinopril", "10 mg"), (True, False), None),
         (("Tom is married to Sami", "who runs a bakery."), (True, False), None),
         (("Tom eats keto", "no sugar and no bread"), (True, False), None),
