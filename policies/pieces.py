@@ -48,10 +48,14 @@ _FEWEST_LEFT, _FEWEST_BARE = 2, 3
 _OWN_CLAUSE: Final = re.compile(r"(?:and |but |also |so )?(?:i|i['’]\w+|my|we|we['’]\w+|our)\b", re.IGNORECASE)
 """The beginning of a clause that somebody tells of themself: "I'm lactose intolerant"."""
 _DOES: Final = re.compile(
-    r"(?:(?:also|now|still|never|always) )?(?:(?!need)[a-z]{2,}(?:[a-rt-z]s|ed|ing|n't)|am|is|was|has|had|have|got|"
+    r"(?:(?:also|now|still|never|always) )?(?:(?!need\b)[a-z]{2,}(?:[a-rt-z]s|ed|ing|n't)|am|is|was|has|had|have|got|"
     r"can|will|went|made|took|bought|sold|left|began|found|keep|kept)\b"
 )
 """The beginning of a piece that tells what somebody does or is: "sells soaps on Etsy"."""
+_NO_SUBJECT: Final = re.compile(
+    r"(?:[a-z]{2,}ing|am|is|was|has|had|have|got|went|made|took|bought|sold|left|began|found|keeps?|kept)\b"
+)
+"""The beginning of a piece of which only another one says who does it: "staying with them"."""
 _READ_AS_MEANT, _READ_AS_NOT = 0.5, 0.05
 """How likely a piece is read as meant by a wish beside which another one is surely not."""
 _JOINED: Final = re.compile(r"(?:(?:and|but|so|or|then)\s+)+", re.IGNORECASE)
@@ -189,7 +193,7 @@ def told_together(pieces: Sequence[str], name: str) -> str:
         elif piece[0].islower() and (_OF_WHOM.search(piece) or (name and name in piece)):
             # What is told of the user is none of their words; what they are asked or given is no claim of theirs.
             claim = _JOINED.sub("", piece, count=1)
-            if claim.partition(" ")[2].split(" ")[:1] != [name]:
+            if claim.partition(" ")[2].split(" ")[:1] != [name] and not _NO_SUBJECT.match(claim):
                 sentences.append(f"{who} said that {claim}.")
         elif not piece[0].isupper():
             quoted.append(piece)

@@ -1,5 +1,5 @@
-"""Antecedents of "one", "here" and "where": the thing or the place that the sentence before names, written beside
-them."""
+"""Antecedents of "one", "twenty of them", "here" and "where": the things or the place that the sentence before names,
+written beside them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Final
 from policies.language.annotation import Note, offsets_of
 from policies.language.date_grammar import HINT
 from policies.language.parse import Parsed
+from policies.language.sentences import words
 
 _TAKEN: Final = frozenset({"dobj", "pobj"})
 _MEASURES: Final = frozenset({"couple", "lot", "bit", "kind", "sort", "pair", "piece"})
+_SEVERAL: Final = frozenset({"them", "those", "these"})
+_COUNTS: Final = words("couple few lot lots dozen dozens pair loads plenty most none")
 _THERE: Final = frozenset({"here", "there"})
 _AT: Final = frozenset({"in", "near", "around"})
 _PLACES: Final = frozenset({"GPE", "LOC"})
@@ -24,6 +27,8 @@ def antecedents(parsed: Parsed, before: Parsed) -> tuple[Note, ...]:
     for index, token in enumerate(parsed.tokens):
         if token.lower == "one" and token.dep in _TAKEN and not _is_described(parsed, index):
             meant = _things(before)
+        elif token.lower in _SEVERAL and _is_counted(parsed, index):
+            meant = _several_things(before)
         elif is_of_a_place(parsed) and index == 0:
             meant = _places(before)
             notes += [Note(0, len(token.text), 0, place, "in", True, None) for place in meant if len(meant) == 1]
@@ -45,6 +50,23 @@ def is_of_a_place(parsed: Parsed) -> bool:
         return False
     verb = tokens[0].head
     return tokens[verb].head == verb
+
+
+def _is_counted(parsed: Parsed, index: int) -> bool:
+    """Return whether so many "of them" are told: "about twenty of them", "a few of those"."""
+    of = parsed.tokens[index].head
+    counts = parsed.tokens[parsed.tokens[of].head]
+    is_of = parsed.tokens[index].dep == "pobj" and parsed.tokens[of].lower == "of"
+    return is_of and (counts.tag == "CD" or counts.lower in _COUNTS)
+
+
+def _several_things(parsed: Parsed) -> set[str]:
+    """Return the things of which a sentence names several: "roses"."""
+    return {
+        parsed.text_of([c for c in parsed.children(index) if parsed.tokens[c].dep == "compound"] + [index])
+        for index, token in enumerate(parsed.tokens)
+        if token.tag == "NNS" and not HINT.search(token.text) and token.lower not in _COUNTS
+    }
 
 
 def _is_described(parsed: Parsed, index: int) -> bool:

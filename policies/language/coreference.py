@@ -48,6 +48,8 @@ _JOINTS: Final = words("and but or so plus , ; - – —")
 _BEFORE_A_THING: Final = words("the a an my our your their its")
 """Words that a clause does not end with unless its speaker broke off: "I'm at the uh"."""
 _ALONE: Final = words("do did does have has am was will would can is are were too")
+_CAUSES: Final = words("make makes made let lets")
+"""Verbs behind whose object stands what somebody is made to do."""
 
 
 def depends_on_context(parsed: Parsed) -> bool:
@@ -108,9 +110,11 @@ def lacks_subject(parsed: Parsed) -> bool:
 
 
 def is_elliptical(parsed: Parsed) -> bool:
-    """Return whether the sentence has a helping verb and nothing that it helps: "I did too"."""
-    words = [t.lower for t in parsed.tokens if t.tag not in (".", ",", "UH", "CC", "RB")]
-    return 0 < len(words) <= 3 and words[-1] in _ALONE
+    """Return whether the sentence has a helping verb and nothing that it helps: "I did too", "my kids made me"."""
+    tokens = [token for token in parsed.tokens if token.tag not in (".", ",", "UH", "CC", "RB")]
+    if len(tokens) > 1 and tokens[-1].tag == "PRP" and tokens[-2].lower in _CAUSES:
+        return len(main_clauses(parsed)) == 1
+    return 0 < len(tokens) <= 3 and tokens[-1].lower in _ALONE
 
 
 def _points(parsed: Parsed, index: int) -> bool:

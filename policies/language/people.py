@@ -163,7 +163,7 @@ def _named(parsed: Parsed, index: int) -> Person | None:
 
 
 def introduced_in(parsed: Parsed | None, known_name: str | None = None) -> str | None:
-    """Return the name by which speakers introduce themselves: "my name is Bob"; "I'm Bob" where that name is known."""
+    """Return the name by which speakers introduce themselves: "my name is Bob"; "I'm bob" where that name is known."""
     tokens = parsed.tokens if parsed is not None else ()
     words = [token.lower for token in tokens]
     if words[:2] == ["my", "name"] and words[2:3] in (["is"], ["'s"]):
@@ -175,4 +175,6 @@ def introduced_in(parsed: Parsed | None, known_name: str | None = None) -> str |
     else:
         return None
     alone = at < len(tokens) and all(not token.text[:1].isalnum() for token in tokens[at + 1 :])
+    if known_name is not None and words[at : at + 1] == [known_name.lower()]:
+        return known_name if alone else None
     return tokens[at].text if alone and tokens[at].text[:1].isupper() else None

@@ -36,6 +36,9 @@ _OPENS_A_CLAUSE = re.compile(r"(?:\A|[,.;:!?]|\b(?:and|but|so|cos|because|that))
 """Marks and joints before the subject of a clause: "I'm off and "."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 """A word: "dont"."""
+_BEFORE_NAME = re.compile(r"\b(?:i['’]?m|i am) \Z", re.IGNORECASE)
+_MORE_BEHIND_NAME = re.compile(r",? (?=(?:aged? )?\d{1,3}\b|(?<=, )an? )")
+"""What stands around a name where speakers tell more of themselves with it: "I'm Maya, 34", "I'm Maya, a nurse"."""
 _UNSAID: Final = frozenset({"um", "umm", "uh", "uhh", "uhm", "erm", "er"})
 _FEWEST_SHOUTED: Final = 4
 """Words of more than a letter; fewer are often abbreviations: "MRI AND CT"."""
@@ -57,9 +60,9 @@ class Spelt:
         return min(typed + offset - plain, following)
 
 
-def spelt(text: str) -> Spelt:
+def spelt(text: str, name: str = "") -> Spelt:
     """Return the text with the spellings of chat put right ("im" -> "I'm"), and in small letters where it is shouted;
-    no word is touched inside."""
+    no word is touched inside. The speaker's own `name` is left out where they tell with it what they are."""
     if _is_shouted(text):
         text = text.lower()
     pieces: list[str] = []
@@ -68,7 +71,8 @@ def spelt(text: str) -> Spelt:
     words = list(_WORD.finditer(text))
     for number, match in enumerate(words):
         word = match.group()
-        better = _better(word, words[number + 1].group().lower() if number + 1 < len(words) else "", text, match)
+        following = words[number + 1].group().lower() if number + 1 < len(words) else ""
+        better = "" if _is_own_name(name, text, match) else _better(word, following, text, match)
         if better is None:
             continue
         kept = text[at : match.start()]
@@ -98,6 +102,15 @@ def _undrawn(word: str) -> str | None:
     """Return a word that opens a sentence without the letters that somebody drew out: "heyyy" is "hey"."""
     shorter = (_DRAWN_OUT.sub(letters, word) for letters in (r"\1", r"\1\1"))
     return next((plain for plain in shorter if plain != word and plain in LEADING | INTERJECTIONS), None)
+
+
+def _is_own_name(name: str, text: str, match: re.Match[str]) -> bool:
+    """Return whether a word is the speaker's name before what they are: "Maya" of "I'm Maya, 34"."""
+    return (
+        match.group().lower() == name.lower()
+        and _BEFORE_NAME.search(text, 0, match.start()) is not None
+        and _MORE_BEHIND_NAME.match(text, match.end()) is not None
+    )
 
 
 def _better(word: str, following: str, text: str, match: re.Match[str]) -> str | None:

@@ -279,7 +279,8 @@ def _cut(heard: Heard, message_number: int) -> Iterator[Utterance]:
             )
             of_task = is_task and colon is not None and piece.start >= sentence.start + colon.end()
             is_capacity = piece.start == sentence.start and capacity_end(sentence.text) == len(piece.text)
-            read = (capacity_told if is_capacity else spelt)(" ".join(piece.text.split()))
+            words = " ".join(piece.text.split())
+            read = capacity_told(words) if is_capacity else spelt(words, heard.turn.user_name() or "")
             own_orders = tuple(order for order in orders if begins[index] <= order.start < begins[index + 1])
             yield Utterance(
                 heard.turn, message_number, number, piece.start, typed, read, heard.asked, own_orders,

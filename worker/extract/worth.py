@@ -57,10 +57,13 @@ def is_worth_keeping(utterance: Utterance) -> bool:
 
 
 def _is_of_a_task(utterance: Utterance) -> bool:
-    """Return whether an utterance is what a task is about, and tells nothing of anybody: it names neither its speaker
-    nor people of theirs, and surely no attribute ("no dairy")."""
+    """Return whether an utterance is what a task is about, or a bit of what is to be written, and tells nothing of
+    anybody: it names neither its speaker nor people of theirs, and surely no attribute ("no dairy")."""
     part = utterance.part or utterance.parsed
-    if not utterance.of_task or part is None or speaks_of_self(part) or people_in(part):
+    if part is None or speaks_of_self(part) or people_in(part):
+        return False
+    is_bit = utterance.within_request and not main_clauses(part)
+    if not (utterance.of_task or (is_bit and _asks_for_writing(utterance))):
         return False
     judgement = judged(utterance)
     return judgement.attribute is None or judgement.attribute_sure < _ATTRIBUTE_SURELY
@@ -123,9 +126,14 @@ def is_own_and_meant(utterance: Utterance) -> bool:
 def _is_of_another(judgement: Judgement, text: str, utterance: Utterance) -> bool:
     """Return whether the head is sure that the words are not the speaker's own telling."""
     if judgement.whose == "fiction" and opens_with_own_people(text):
-        words = utterance.turn.text_of("user")[:_READ_CHARS]
-        return any(asks_for_writing(sentence.text) for sentence in split_sentences(words))
+        return _asks_for_writing(utterance)
     return judgement.whose in _OF_ANOTHER and judgement.whose_sure > _SURE
+
+
+def _asks_for_writing(utterance: Utterance) -> bool:
+    """Return whether the message of an utterance asks for something to be written."""
+    words = utterance.turn.text_of("user")[:_READ_CHARS]
+    return any(asks_for_writing(sentence.text) for sentence in split_sentences(words))
 
 
 def _is_joke(utterance: Utterance, judgement: Judgement) -> bool:

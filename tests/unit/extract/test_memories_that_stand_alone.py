@@ -46,6 +46,7 @@ def _summaries(extractor: Extractor, *said: tuple[str, str], news: bool = False)
         "I sold some.",
         "I had a similar idea.",
         "I did too.",
+        "My kids made me.",
         "I've been there twice.",
         "They keep me company.",
     ],
@@ -103,6 +104,10 @@ def test_what_leans_on_a_sentence_is_one_memory_with_it(extractor: Extractor, sa
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
+        (
+            "How do I prune roses? I've about twenty of them out the front.",
+            ["Maya has about twenty of them [roses] out the front."],
+        ),
         ("Names for a bakery? I'm opening one in Ghent.", ["Maya is opening one [bakery] in Ghent."]),
         (
             "When does the market in Nakuru open? I've lived here since May.",

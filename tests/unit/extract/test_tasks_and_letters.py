@@ -21,6 +21,7 @@ def _told(text: str) -> list[str]:
     ("text", "told"),
     [
         ("write me a reference for a trainee, Shola, she was on my ward for 6 months", []),
+        ("write me a caption for a skin fade special, $25 this week only", []),
         ("my back is in bits. which is better for nights, naproxen or ibuprofen", ["Maya's back is in bits."]),
         ("Tobi is four. which jabs have egg in", ['Maya: "Tobi is four."']),
         ("Dear Mrs Kerrigan, my daughter has asthma and the flat is damp. Can you make that sound less angry?", []),
@@ -42,6 +43,9 @@ def test_of_a_task_only_what_tells_of_the_speaker_is_left(text: str, told: list[
             "tbh thinking of packing in the nights, it's killing me back",
             'Maya: "tbh thinking of packing in the nights, it\'s killing me back."',
         ),
+        ("yo im maya, 34, barber in Atlanta", "Maya is 34, barber in Atlanta."),
+        ("hi i'm Maya, a nurse from York", "Maya is a nurse from York."),
+        ("im maya and i live in Leeds", "Maya lives in Leeds."),
         ("I move to Leipzig 15. december", "Maya moves to Leipzig 15. december [15 December 2026]."),
     ],
 )
