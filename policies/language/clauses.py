@@ -174,6 +174,12 @@ def tense_at(parsed: Parsed, index: int) -> Tense:
     return Tense.NONE
 
 
+def names_its_subject(parsed: Parsed, verb: int) -> bool:
+    """Return whether a verb says how somebody is called: "she's called Pixel", not "she's called me"."""
+    named = (parsed.tokens[child] for child in parsed.children(verb) if parsed.tokens[child].dep == "oprd")
+    return parsed.tokens[verb].lower in ("called", "named") and any(name.text[:1].isupper() for name in named)
+
+
 def is_had(parsed: Parsed, index: int) -> bool:
     """Return whether a "'d" stands for "had": it has an object, "I'd a dog", or a participle or a form of the past
     stands behind it."""

@@ -30,9 +30,9 @@ _DAY_NAMED: Final = re.compile(rf"\b{_ANY_DAY}\b", re.IGNORECASE)
 """A weekday, also in short: "thu"."""
 _DAYS_OF_A_ROTA: Final = 4
 """Weekdays of one message from which on it tells of every week: "earlies mon tue, late wed, off thu"."""
-_ROW_BEFORE = re.compile(rf"\b{DAY} ?(?:to|through|thru|till|until|-|–) ?$", re.IGNORECASE)
+_ROW_BEFORE = re.compile(rf"\b{_ANY_DAY} ?(?:to|through|thru|till|until|-|–) ?$", re.IGNORECASE)
 """The first day of a span that ends with another: "from Monday to "."""
-_ROW = re.compile(rf" ?(?:to|through|thru|till|until|-|–) ?{DAY}\b", re.IGNORECASE)
+_ROW = re.compile(rf" ?(?:to|through|thru|till|until|-|–) ?{_ANY_DAY}\b", re.IGNORECASE)
 """The second day of a span: "Monday to Friday", after its first."""
 _USUALLY: Final = words("always usually normally often sometimes mostly generally typically regularly rarely never")
 _ONCE: Final = words(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from policies.language.annotation import Note, offsets_of
-from policies.language.clauses import BETWEEN, FIRST_PERSON, ONLY_PAST, SUBJECTS, is_had
+from policies.language.clauses import BETWEEN, FIRST_PERSON, ONLY_PAST, SUBJECTS, is_had, names_its_subject
 from policies.language.inflection import inflected
 from policies.language.parse import Parsed, Token
 from policies.language.people import NAMELIKE, people_in
@@ -319,7 +319,8 @@ class _Writer:
             clitic = self.tokens[following].lower
             if clitic == "'s":
                 head = self.tokens[following].head
-                self.words[following] = " has" if self.tokens[head].tag == "VBN" and head != following else " is"
+                has_done = self.tokens[head].tag == "VBN" and not names_its_subject(self.parsed, head)
+                self.words[following] = " has" if has_done else " is"
             elif clitic in _CLITICS:
                 self.words[following] = f" {self._written_out(following, singular=clitic != chr(39) + 're')}"
 
@@ -367,7 +368,8 @@ def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
     """Return the places of further present verbs that share the subject: "I love and bake"."""
     tokens = parsed.tokens
     head = tokens[finite].head if tokens[finite].dep in ("aux", "auxpass") else finite
-    is_perfect = head != finite and tokens[head].tag in ("VBN", "VBD") and _is_have(parsed, finite)
+    is_have = tokens[finite].lower in ("have", "has", "'ve", "had") or is_had(parsed, finite)
+    is_perfect = head != finite and tokens[head].tag in ("VBN", "VBD") and is_have
     verbs: list[int] = []
     frontier = [head]
     while frontier:
@@ -394,7 +396,3 @@ def _conjuncts(parsed: Parsed, finite: int, subject: int) -> list[int]:
                     raise UnsureError
                 verbs.append(child)
     return verbs
-
-
-def _is_have(parsed: Parsed, index: int) -> bool:
-    return parsed.tokens[index].lower in ("have", "has", "'ve", "had") or is_had(parsed, index)

@@ -37,8 +37,9 @@ _OPENS_A_CLAUSE = re.compile(r"(?:\A|[,.;:!?]|\b(?:and|but|so|cos|because|that))
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 """A word: "dont"."""
 _BEFORE_NAME = re.compile(r"\b(?:i['’]?m|i am) \Z", re.IGNORECASE)
+"""Words before what speakers are, or are called: "hi im "."""
 _MORE_BEHIND_NAME = re.compile(r",? (?=(?:aged? )?\d{1,3}\b|(?<=, )an? )")
-"""What stands around a name where speakers tell more of themselves with it: "I'm Maya, 34", "I'm Maya, a nurse"."""
+"""The joint behind a name with which speakers tell more of themselves: ", 34", ", a nurse"."""
 _UNSAID: Final = frozenset({"um", "umm", "uh", "uhh", "uhm", "erm", "er"})
 _FEWEST_SHOUTED: Final = 4
 """Words of more than a letter; fewer are often abbreviations: "MRI AND CT"."""

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from policies.language.lexicon import word_set
 from policies.privacy import told_features as seen
 from policies.privacy.rules import Finding
 from policies.privacy.told_tokens import NUMBER_WORDS, Token, tokens_of
@@ -46,6 +47,8 @@ _AMOUNT: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d\d)?")
 """A number whose thousands are parted, as nobody writes a code: "1,200"; of 1,875 texts none tells a secret so."""
 _TIME: Final = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:][0-5]\d)?[ap]m", re.IGNORECASE)
 """A time of day: "10.40am", "4pm"; none of the secrets in those texts has one."""
+_PRICED: Final = word_set("cost costs costing paid pay pays paying owe owes owed earn earns charge charges quoted")
+"""Words right before an amount of money: "the new one costs 18000"; none of the secrets in those texts has one."""
 _FARTHEST: Final = max(seen.NEAR)
 _KINDS: Final = {kind: row for row, kind in enumerate(seen.KINDS)}
 
@@ -93,7 +96,7 @@ def find(text: str, *, words: bool = True, name: str = "") -> Iterator[Finding]:
         least = LEAST_OF_A_WORD if token.kind == "word" else LEAST
         if score <= least or _POSSESSIVE.sub("", token.text.lower()) in own:
             continue
-        if _is_of_a_date(tokens, at) or _AMOUNT.fullmatch(token.text) or _TIME.fullmatch(token.text):
+        if _is_of_a_date(tokens, at) or _is_a_price(tokens, at) or _TIME.fullmatch(token.text):
             continue
         if words or token.kind in ("number", "spoken"):
             found.append(token)
@@ -112,6 +115,12 @@ def _is_of_a_date(tokens: Sequence[Token], at: int) -> bool:
     """Return whether a number stands beside a month, or beside another number that does: "31 August 2027"."""
     near = tokens[max(0, at - 2) : at + 2]
     return tokens[at].kind == "number" and any(_MONTH.fullmatch(token.text) for token in near)
+
+
+def _is_a_price(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a number is written or told as an amount of money: "1,200", "costs 18000"."""
+    told = at > 0 and tokens[at].kind == "number" and tokens[at - 1].text.lower() in _PRICED
+    return told or _AMOUNT.fullmatch(tokens[at].text) is not None
 
 
 def may_tell(text: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from policies.language.annotation import Note
-from policies.language.clauses import main_clauses
+from policies.language.clauses import governor, main_clauses
 from policies.language.fidelity import is_faithful
 from policies.language.narration import Narrator, narrated, retold
 from policies.language.parse import Parsed
@@ -15,10 +15,12 @@ from policies.language.people import introduced_in
 from policies.language.tellable import may_be_told
 from worker.extract.forgetting import Forgetting
 from worker.extract.statement import Statement
+from worker.extract.utterances import Utterance
 
 _LASTING: Final = ("from now on", "going forward", "in the future", "in future")
 _ASSISTANTS: Final = {"your": "its", "yours": "its", "yourself": "itself"}
 _OPENS_ORDER: Final = frozenset({"do", "don't", "never", "please"})
+_RECALLS: Final = frozenset({"remember", "forget"})
 _POLITE: Final = frozenset({"please", "pls", "and", ",", "just"})
 
 
@@ -97,3 +99,13 @@ def name_told(item: Statement | Forgetting) -> str | None:
 def _finished(text: str) -> str:
     text = text[:1].upper() + text[1:]
     return text if text[-1:] in ".!?" else f"{text}."
+
+
+def is_done_to_speaker(utterance: Utterance) -> bool:
+    """Return whether what is to be remembered is done to the speaker, so that the assistant is to remember doing it:
+    "remember to be short with me"."""
+    parsed = utterance.parsed
+    if parsed is None:
+        return False
+    verbs = (governor(parsed, index) for index, token in enumerate(parsed.tokens) if token.lower == "me")
+    return any(verb is not None and parsed.tokens[parsed.tokens[verb].head].lower in _RECALLS for verb in verbs)

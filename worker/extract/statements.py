@@ -9,7 +9,7 @@ from typing import Final
 
 from policies.admission import is_own_news
 from policies.language.annotation import offsets_of
-from policies.language.clauses import Mood, governor, main_clauses
+from policies.language.clauses import Mood, main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clauses
 from policies.language.corrections import announces, denies_a_value, is_correction
 from policies.language.languages import ENGLISH, OTHER
@@ -23,11 +23,19 @@ from schema import Naming
 from worker.extract.forgetting import Forgetting, forget_before, forgetting_named, with_request
 from worker.extract.judgement import judged
 from worker.extract.news import as_news, whole_as_news
+from worker.extract.orders import is_done_to_speaker
 from worker.extract.pieces import is_taken_back, pieces_of, told_of
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
 from worker.extract.utterances import Heard, Utterance, with_part, without_order
-from worker.extract.worth import answers_itself, claims_something, is_telling_bit, is_worth_keeping, tells_something
+from worker.extract.worth import (
+    answers_itself,
+    claims_something,
+    holds,
+    is_telling_bit,
+    is_worth_keeping,
+    tells_something,
+)
 
 _OPENING: Final = 3
 """Places, from 0, of the words that open a sentence, and of the sentences that may take up a question."""
@@ -44,7 +52,6 @@ _KEEPING: Final = frozenset({"remember", "pin", "private"})
 _NAMING: Final = frozenset({"remember", "pin", "unpin", "private"})
 _TO_DO: Final = re.compile(r"\bto\W*\Z", re.IGNORECASE)
 """An order to remember that is one to do something: "remember to"."""
-_RECALLS: Final = frozenset({"remember", "forget"})
 _CLAUSE_END: Final = re.compile(r"[,.;:!?]")
 """The end of what is to be remembered: "be short with me, I read"."""
 _NAME_END: Final = re.compile(
@@ -203,7 +210,7 @@ def _supported(utterance: Utterance, before: Utterance | None) -> list[Statement
     nothing holds it."""
     # "also new gf?? shes a nurse" names what the rest is of; "weekly meal plan please" does not.
     is_task = before is not None and before.asks and not before.text.endswith("?")
-    if before is not None and before.part is not None and not (before.orders or is_task) and tells_something(before):
+    if before is not None and before.part is not None and not (before.orders or is_task) and holds(before, utterance):
         return [Statement([before, utterance])]
     asked_for = utterance.asked is not None and utterance.number < _OPENING and not is_offer(utterance.asked)
     if asked_for and tells_something(utterance):
@@ -351,7 +358,7 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
         statement.naming = Naming.model_validate({"order": order.intent, "what": order.object_text})
     match order.intent:
         case "remember" if _TO_DO.search(utterance.text[: max(utterance.text.find(order.object_text), 0)]):
-            is_for_assistant = _is_done_to_speaker(utterance)
+            is_for_assistant = is_done_to_speaker(utterance)
             statement.manner = "instruction" if is_for_assistant else "reminder"
             statement.words = _CLAUSE_END.split(order.object_text)[0] if is_for_assistant else f"to {order.object_text}"
         case "remember" | "pin" | "unpin":
@@ -378,16 +385,6 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
         case _:
             return None
     return statement
-
-
-def _is_done_to_speaker(utterance: Utterance) -> bool:
-    """Return whether what is to be remembered is done to the speaker, so that the assistant is to remember doing it:
-    "remember to be short with me"."""
-    parsed = utterance.parsed
-    if parsed is None:
-        return False
-    verbs = (governor(parsed, index) for index, token in enumerate(parsed.tokens) if token.lower == "me")
-    return any(verb is not None and parsed.tokens[parsed.tokens[verb].head].lower in _RECALLS for verb in verbs)
 
 
 def _is_told(words: str | None, utterance: Utterance) -> bool:

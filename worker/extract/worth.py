@@ -23,6 +23,8 @@ _WORTH, _TELLS, _BIT, _IN_PASSING = 0.1, 0.06, 0.3, 0.5
 """How likely an utterance must be welcome in a month to be kept by itself, with what stands beside it, where it has no
 verb and answers no question ("provider 5.x"), and as a part of a request that has no verb: "a text to my landlord, Mr
 Pike"."""
+_SURELY: Final = 0.95
+"""The same of what leans on a sentence that is worth nothing by itself, to be kept with that."""
 _FEWEST_WORDS: Final = 3
 """Words of what another source than a chat sends."""
 _NOBODYS: Final = "none"
@@ -105,6 +107,14 @@ def _is_of_an_unknown_place(utterance: Utterance) -> bool:
 def tells_something(utterance: Utterance) -> bool:
     """Return whether an utterance says more than all talk does, if not by itself."""
     return utterance.parsed is not None and judged(utterance).worth >= _TELLS
+
+
+def holds(before: Utterance, utterance: Utterance) -> bool:
+    """Return whether a sentence says what the one behind it is of: one that tells something, or, before one that is
+    surely worth it, claims anything: "Found a place! It's a terrace in Levenshulme"."""
+    if tells_something(before):
+        return True
+    return not before.asks and claims_something(before) and judged(utterance).worth >= _SURELY
 
 
 def claims_something(utterance: Utterance) -> bool:

@@ -231,6 +231,8 @@ def test_a_relative_date_becomes_absolute_as_precise_as_it_was_said(said: str, m
         "My birthday is March 5th",
         "We moved to the 5th floor",
         "He is with me Monday to Wednesday",
+        "I work mon to fri",
+        "The market is open Thu-Sun",
         "I'd been a cook for five years before I moved",
         "This is my first holiday in three years",
         "i may march on",

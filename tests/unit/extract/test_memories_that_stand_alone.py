@@ -214,6 +214,10 @@ def test_a_memory_has_one_fact_and_all_that_it_leans_on(extractor: Extractor, sa
             "Maya has a hand-painted bowl from home. A friend made it for their birthday.",
         ),
         (
+            "Found a place! It's a two bedroom terrace in Hull, 1100 a month",
+            'Maya: "Found a place! It\'s a two bedroom terrace in Hull, 1100 a month."',
+        ),
+        (
             "When I'm away from the office, baking is therapy for me.",
             "When Maya is away from the office, baking is therapy for them.",
         ),

@@ -119,6 +119,10 @@ def test_a_time_of_day_is_no_secret() -> None:
     assert list(told_secrets.find("exam date came: 21st March, 10.40am")) == []
 
 
+def test_a_price_is_no_secret() -> None:
+    assert list(told_secrets.find("Viktor's oven broke, the new one costs 18000.")) == []
+
+
 def test_a_year_behind_a_month_is_no_secret() -> None:
     said = "We got the mortgage approved on 19 March 2026, they bawled in the car park of the credit union."
     assert masked_in(said, POLICY) == ()
