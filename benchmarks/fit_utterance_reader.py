@@ -5,14 +5,16 @@
     python -m benchmarks.fit_utterance_reader --held-out d,e,q,r    # says how right it is on these, writes nothing
     python -m benchmarks.fit_utterance_reader                       # fits on all, and writes
     python -m benchmarks.fit_utterance_reader --further ra,rb,pv    # goes on, with all of these authors and some others
+    python -m benchmarks.fit_utterance_reader --further told,wa,wc,wd,we,wf     # whose words what people tell holds
 
 It learns all that is labelled in `benchmarks/data/utterances` at once; of intents alone from whole messages: those
 that ask for something to be forgotten (`benchmarks/data/forgotten`, `data/wishes`), and those that ask for nothing,
 news of `data/known` and `data/endings`, and talk of `data/talk`; of worth from the sentences of that talk, each after
 the one before it, from what was told in few words (`data/plain`), and from what is asked in as few (`data/requests`);
 of planted orders from the claims and cases of `benchmarks.fit_planted_head`; of what is sensitive about others from
-the clauses of `benchmarks.fit_sensitive_head`; of whose words a sentence holds from `data/whose`; and of whether a
-wish means all that is known from `data/wholes.jsonl`. Of those from whom it never learns, author tc of the talk and
+the clauses of `benchmarks.fit_sensitive_head`; of whose words a sentence holds from `data/whose`, and from the messages
+of `data/endings`, which are their speaker's own; and of whether a wish means all that is known from
+`data/wholes.jsonl`. Of those from whom it never learns, author tc of the talk and
 the authors of `utterances/held_out`, it says how right it is.
 `benchmarks/lora.py` says what is changed of MiniLM.
 """
@@ -40,6 +42,7 @@ from benchmarks.talk import HELD_OUT, said_in_talk
 from policies.language.heads import HEADS
 from policies.language.languages import ENGLISH, language_of
 from policies.language.orders import orders_of
+from policies.language.sentences import split_sentences
 from policies.privacy import planted
 from policies.privacy.third_parties import OTHERS_READ_AS
 from stores.embedding.reading import read_as
@@ -64,6 +67,10 @@ _WHOSE_HELD_OUT: Final = "wb"
 _WHOLES_HELD_OUT: Final = "pu"
 _FEWEST_KNOWN: Final = 3
 """Memories of a user of which a wish that means each means all that is known."""
+_TOLD: Final = "told"
+_TOLD_SENTENCES: Final = 3_000
+"""Sentences behind others of what people tell, whose words are their own: of those of `data/whose` hardly any stands
+behind a sentence that announces nothing."""
 _NEWS: Final = 600
 """Messages that tell news, and ask for nothing."""
 _FORGET: Final = ("intent", "forget")
@@ -91,6 +98,7 @@ def main(
         *_planted(),
         *(one for one in about_others if one.author != fit_sensitive_head.HELD_OUT),
         *(one for one in whose if one.author != _WHOSE_HELD_OUT),
+        *_told(),
         *(one for one in wholes if one.author != _WHOLES_HELD_OUT),
     ]
     of_these = [_example(row, questions) for row in learned if row.author in again]
@@ -175,6 +183,19 @@ def _whose() -> Iterator[Row]:
     for author, row in _rows("whose"):
         for before, text, other in _one_by_one(row["said"], row["other"]):
             yield Row(author, text, before, ENGLISH, {_OTHERS: str(other)})
+
+
+def _told() -> Iterator[Row]:
+    """Yield sentences of what people tell, each with those of its message before it, as their speaker's own words."""
+    rows: dict[tuple[str, str], Row] = {}
+    for message in endings():
+        if message.author not in ENDINGS_HELD_OUT:
+            for text in (*message.told, message.said):
+                sentences = [sentence.text for sentence in split_sentences(text)]
+                for before, sentence, label in _one_by_one(sentences, [0] * len(sentences)):
+                    if before:
+                        rows[before, sentence] = Row(_TOLD, sentence, before, ENGLISH, {_OTHERS: str(label)})
+    yield from random.Random(0).sample(list(rows.values()), _TOLD_SENTENCES)
 
 
 def _wholes() -> Iterator[Row]:

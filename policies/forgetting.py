@@ -14,7 +14,7 @@ from policies.language.languages import ENGLISH
 from policies.language.life_topics import LIFE_TOPICS
 from policies.language.own_topics import meant_by_words
 from policies.language.wording import Wording, content, contents, read
-from policies.likely_meant import likely_meant
+from policies.likely_meant import Beside, likely_meant
 from policies.pieces import leans, names_nobody, tells_alone, told_together
 from policies.privacy.sensitive import is_of, kind_called
 from policies.wish_words import (
@@ -157,7 +157,8 @@ def _named_by(request: ForgetRequest, items: Sequence[Known], policy: Policy, na
     )
     if surely and not request.doubtful:
         return Meant(surely=surely)
-    likely = likely_meant([(item.likely, item.nearest) for item in items])
+    named = _Wanted.of(request.model_copy(update={"what": request.said}), name) if request.said else wanted
+    likely = likely_meant([Beside(item.likely, item.nearest, named.shares_a_word(item, name)) for item in items])
     worded = meant_by_words(request.what, [item.memory.summary for item in items], request.language)
     if surely or likely or worded:
         return Meant(perhaps=tuple(sorted({*surely, *likely, *worded})))

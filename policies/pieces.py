@@ -12,6 +12,8 @@ _FOLLOWS: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that begin what follows from the piece before, or belongs to it: "so spreadsheets are fine", "no sugar"."""
+_OF_WHO_WAS_NAMED: Final = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
+"""A word in a fragment for somebody whom only what stands before it names: "vet says she has to lose a kilo"."""
 _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
 """A sentence that means nothing without the one before it: "It was awful"."""
 _PIECES: Final = re.compile(
@@ -170,11 +172,12 @@ def _article(thing: str) -> str:
 
 
 def leans(piece: str, name: str) -> bool:
-    """Return whether a piece means nothing without what stands before it: "2 kg", "had her vaccinated"; `name` is what
-    the user is called."""
+    """Return whether a piece means nothing without what stands before it: "2 kg", "had her vaccinated", "vet says she
+    must"; `name` is what the user is called."""
     quotation = _QUOTATION.fullmatch(piece)
     words = quotation["words"] if quotation else piece
     is_bit = _is_fragment(piece) and _SUBJECT.match(words) is None and len(words.split()) < _FEWEST_BARE
+    is_bit = is_bit or (words[:1].islower() and _OF_WHO_WAS_NAMED.search(words) is not None)
     return is_bit or names_nobody(piece, name) or _FOLLOWS.match(words) is not None
 
 

@@ -27,7 +27,7 @@ _IDLE: Final = _REMOVES | contents(
         "rather prefer unsay trace mind please ok okay sorry thanks happened going remark comment opinion ever reason "
         "need good kind request unsee unsaid kindly consider shouldn't pray must should could would hey haha lol oh "
         "actually just abt whole want before earlier regarding concerning relating related god gosh oops wrong window "
-        "tab chat message one ask asked nah no nope yeah yep yes ugh argh"
+        "tab chat message one ask asked nah no nope yeah yep yes ugh argh w u ur r pls plz"
     )
 )
 """Words of a wish to forget that name nothing, as stems."""
@@ -49,8 +49,9 @@ SPOKEN_WORD: Final = re.compile(r"[^\W_][^\s,;:!?]*[^\W_]|[^\W_]")
 """A word with what is inside it: "e-mail", "8pm"."""
 
 _STAYS: Final = re.compile(
-    r"\b(?:keep|stays?|remains?|fine|(?:is|are|was|were|that) (?:ok|okay)|useful|leave|only|just|rest|retain|may|"
-    r"can have|except|apart from|but not|not the)\b|['’]s (?:ok|okay)\b",
+    r"\b(?:keep|(?:stays?|remains?)(?! (?:that way|between|private|secret)\b)|fine|useful|"
+    r"(?:is|are|was|were|that) (?:ok|okay)|leave|only|just|rest|retain|may|can have|except|apart from|but not|"
+    r"not the)\b|['’]s (?:ok|okay)\b",
     re.IGNORECASE,
 )
 """Words of a wish that names what is to stay: "the wedding you can keep", "just the price"."""
@@ -87,10 +88,16 @@ def idle_in(text: str) -> frozenset[str]:
     return idle - contents(word.lower() for word in SPOKEN_WORD.findall(text) if _THINGS_SO_CALLED.fullmatch(word))
 
 
+def naming_words(text: str, name: str = "") -> frozenset[str]:
+    """Return the words and numbers with which a wish to forget names something, as stems; `name` is what the user is
+    called."""
+    wording = read(text, name)
+    return (wording.words - idle_in(text)) | {quantity.value for quantity in wording.quantities}
+
+
 def names_nothing(text: str, name: str = "") -> bool:
     """Return whether the words of a wish to forget say nothing of what is to be forgotten: "say I never said it"."""
-    wording = read(text, name)
-    return not (wording.words - idle_in(text)) and not wording.quantities
+    return not naming_words(text, name)
 
 
 def names_what_stays(text: str) -> bool:

@@ -359,6 +359,12 @@ def _opens_a_question(tokens: tuple[Token, ...], head: int) -> bool:
     return is_inverted and tokens[1].dep in SUBJECTS and tokens[1].head == first.head
 
 
+def _tells_what_was_had(tokens: tuple[Token, ...], subject: int) -> bool:
+    """Return whether a sentence says what its speaker had done: "Had my left hip replaced", not "had I known"."""
+    supposes = tokens[-1].text == "?" or any(token.lower in ("would", "'d") for token in tokens)
+    return tokens[0].lower == "had" and tokens[subject].tag.startswith("NN") and not supposes
+
+
 def _mood(
     parsed: Parsed, head: int, own: int | None, subject: int | None, finite: int | None, helpers: list[int]
 ) -> Mood:
@@ -375,7 +381,8 @@ def _mood(
     )
     if own is not None and finite is not None and finite < own and tokens[own].dep != "expl" and not is_behind_one:
         # "Here's my dog" tells; "Is here your dog?" would not begin so.
-        return Mood.TELLING if finite and tokens[finite - 1].lower in ("here", "there") else Mood.ASKING
+        is_here = finite > 0 and tokens[finite - 1].lower in ("here", "there")
+        return Mood.TELLING if is_here or _tells_what_was_had(tokens, own) else Mood.ASKING
     is_top = tokens[head].dep == "ROOT"
     if (
         is_top

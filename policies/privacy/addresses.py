@@ -22,6 +22,8 @@ _NO_PART: Final = word_set(
     tomorrow yesterday tonight noon midnight is was are were has have had will would can i he she we they it my"""
 )
 """Words that no address has: times, dates and measures are none."""
+_AMOUNT: Final = re.compile(r"[A-Z]{1,3}\d{1,3}(?: \d{3})+")
+"""An amount of money with the letters of its currency: "R5 500"."""
 _NO_STREET: Final = word_set(
     """room level floor gate terminal platform chapter page part windows playstation xbox iphone channel route highway
     section season episode number day week grade class year phase stage step top formula world euro area pier track line
@@ -140,7 +142,8 @@ _LEADS: Final = (
 def _is_address(value: str) -> bool:
     """Tell whether nothing in a span speaks of a time, a measure or a clause."""
     words = [word.strip(".,").lower() for word in value.split()]
-    return not any(word in _NO_PART for word in words) and not re.fullmatch(r"(?:19|20)\d\d", words[-1])
+    is_year = re.fullmatch(r"(?:19|20)\d\d", words[-1]) is not None
+    return not (is_year or _AMOUNT.fullmatch(value) or any(word in _NO_PART for word in words))
 
 
 def _is_no_year_of(text: str, start: int, end: int) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from itertools import pairwise
 from typing import Final
 
 from policies.language.clauses import main_clauses
@@ -72,7 +73,8 @@ _TOLD_BEFORE: Final = re.compile(
 class Forgetting:
     """A request to forget, in the user's own words; everything if `is_all`, what the turn before said if
     `is_just_said`, all about what it names if `is_whole`, but for what it `spares`. In doubt somebody is asked.
-    `is_only_as_read` says that no order says so: then it is one only where it likely means something known."""
+    `is_only_as_read` says that no order says so: then it is one only where it likely means something known. `said` is
+    the message without what it asks beside that."""
 
     utterance: Utterance
     text: str
@@ -82,6 +84,7 @@ class Forgetting:
     is_whole: bool = False
     is_only_as_read: bool = False
     spares: str | None = None
+    said: str | None = None
 
 
 def forgetting_named(utterance: Utterance, order: Order, before: Sequence[object]) -> Forgetting | None:
@@ -174,10 +177,33 @@ def _repeats(utterance: Utterance, order: Order, before: Sequence[object]) -> bo
 def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list[Statement | Forgetting]:
     """Return what a message states with the request to forget as which it is read, where it has no such order: what it
     states before is known to that already, what the same sentence states is no memory if it is one."""
-    is_wish = heard.reading is not None and heard.reading.forgets >= _ASKS_TO_FORGET
+    stated = _with_request(statements, heard)
+    return [replace(item, said=_said_with(item, heard)) if isinstance(item, Forgetting) else item for item in stated]
+
+
+def _is_wish(heard: Heard) -> bool:
+    return heard.reading is not None and heard.reading.forgets >= _ASKS_TO_FORGET
+
+
+def _said_with(wish: Forgetting, heard: Heard) -> str | None:
+    """Return the message of a wish, where it surely reads like one without the questions and tasks that ask for
+    something else: "how long does dough keep? and the walnut thing, I'd prefer you not hang on to that". None outside
+    English."""
+    if wish.utterance.language != ENGLISH:
+        return None
+    if not _is_wish(heard):
+        return message_of(wish.utterance)
+    said = [u for u in heard.utterances if u is wish.utterance or not u.asks or _asks_to_forget(u) >= _TELLS_IT]
+    is_apart = len(said) < len(heard.utterances) and not any(u.of_others for u in heard.utterances)
+    return " ".join(u.text for u in said)[:MAX_SUMMARY_CHARS] if is_apart else message_of(wish.utterance)
+
+
+def _with_request(statements: list[Statement | Forgetting], heard: Heard) -> list[Statement | Forgetting]:
+    is_wish = _is_wish(heard)
     means_all = heard.reading is not None and is_wish and heard.reading.whole >= _MEANS_ALL
     if ordered := [order for order in heard.orders if order.intent == "forget"]:
         told = _without_what_stays(statements)
+        _mark(told, _with_bits(heard, {u.start for u in heard.utterances if any(o in ordered for o in u.orders)}))
         return [*told, *_all_of_it(ordered, heard, means_all=means_all)] if is_wish else told
     if not is_wish:
         return statements
@@ -188,18 +214,37 @@ def with_request(statements: list[Statement | Forgetting], heard: Heard) -> list
     likeliest, _, asking = max(chances, default=(0.0, 0, None))
     if asking is None or not likeliest:
         return statements
-    starts = {asking.start, *(u.start for chance, _, u in chances if chance >= _TELLS_IT)}
-    stated = [item for item in statements if isinstance(item, Statement)]
-    for item in stated:
-        item.unless_forgotten = any(u.start in starts for u in item.utterances)
-    first = next((i for i, item in enumerate(statements) if item in stated and item.unless_forgotten), len(statements))
-    said = " ".join(u.text for u in heard.utterances if not u.of_others)
+    asks = {asking.start, *(u.start for chance, _, u in chances if chance >= _TELLS_IT)}
+    first = _mark(statements, _with_bits(heard, asks))
+    own = [u for u in heard.utterances if not u.of_others]
+    said = " ".join(u.text for u in own if u is asking or not u.asks or _asks_to_forget(u) >= _TELLS_IT)
     perhaps = (
         Forgetting(asking, _EVERYTHING, is_all=True, is_doubtful=True)
         if means_all
         else Forgetting(asking, said, is_doubtful=True, is_only_as_read=True)
     )
     return [*statements[:first], perhaps, *statements[first:]]
+
+
+def _with_bits(heard: Heard, asks: set[int]) -> set[int]:
+    """Return where the utterances of a message begin that ask to forget something, and the bits without a clause right
+    behind those, which say what: "I'd like none of it kept. therapist, supermarket, the lot"."""
+    found = set(asks)
+    for before, utterance in pairwise(heard.utterances):
+        is_bit = utterance.parsed is not None and not utterance.asks and not main_clauses(utterance.parsed)
+        if before.start in found and is_bit:
+            found.add(utterance.start)
+    return found
+
+
+def _mark(statements: Sequence[Statement | Forgetting], asks: set[int]) -> int:
+    """Mark what is stated where a wish `asks` as no memory if it is one; return the place of the first of it."""
+    first = len(statements)
+    for place, item in enumerate(statements):
+        if isinstance(item, Statement) and any(u.start in asks for u in item.utterances):
+            item.unless_forgotten = True
+            first = min(first, place)
+    return first
 
 
 def _without_what_stays(statements: list[Statement | Forgetting]) -> list[Statement | Forgetting]:

@@ -45,7 +45,7 @@ from schema import (
 from stores.embedding.reading import read_as
 from worker.extract.attachments import attachments_of
 from worker.extract.classify import category_of, is_hedged, kind_of, topics_of, type_of
-from worker.extract.forgetting import Forgetting, message_of, named_apart, told_on, without_aside
+from worker.extract.forgetting import Forgetting, named_apart, told_on, without_aside
 from worker.extract.judgement import Reader, judged, read_what_is_open
 from worker.extract.news import said_as_news
 from worker.extract.orders import called_in, instruction, name_told, reminder
@@ -140,7 +140,7 @@ class RulesExtractor:
             just_said=forgetting.is_just_said,
             said_at=forgetting.utterance.turn.occurred_at,
             said_on=told_on(forgetting),
-            said=message_of(forgetting.utterance),
+            said=forgetting.said,
             language=forgetting.utterance.language,
             only_as_read=forgetting.is_only_as_read,
             apart=apart,

@@ -93,6 +93,21 @@ def test_a_message_is_read_with_the_requests_in_it() -> None:
     assert said in [text for asked in reader.asked for _, text in asked]
 
 
+def test_what_a_wish_means_is_read_without_what_else_is_asked() -> None:
+    said = (
+        "How long does dough keep in the fridge? And by the way, the walnut thing, I'd prefer you not hang on to that."
+    )
+    [wish] = [i for i in _items(said, _Scripted(Reading(0.0, 0.99, 0.0, 0.0, 0.0))) if isinstance(i, ForgetRequest)]
+    assert wish.said == "And by the way, the walnut thing, I'd prefer you not hang on to that."
+
+
+def test_a_bit_behind_a_wish_is_a_part_of_it() -> None:
+    said = "The mental health stuff, I'd like none of it kept. therapist, supermarket, the lot"
+    items = _items(said, _Scripted(Reading(1.0, 0.99, 1.0, 0.0, 0.0)))
+    assert any(isinstance(item, ForgetRequest) for item in items)
+    assert all(item.unless_forgotten for item in items if isinstance(item, Candidate))
+
+
 def test_a_wish_may_leave_something_out() -> None:
     items = _items("Please forget everything about me except for my allergy.", None)
     [wish] = [item for item in items if isinstance(item, ForgetRequest)]

@@ -172,6 +172,7 @@ def test_a_planted_text_is_no_less_planted_where_personal_identifiers_are_droppe
         "The rent goes up to 1,480 from March 2026 on.",
         "Tom works at Shell from May 2025 in Delft.",
         "We moved to Lagos 1000 km away.",
+        "Ana hunts for a flatmate, the room is R5 500.",
     ],
 )
 def test_what_only_looks_like_a_secret_or_an_identifier_is_kept(text: str) -> None:
