@@ -11,7 +11,7 @@ from typing import Final
 from policies.language.clauses import AUXILIARIES, Tense, clause_of, governor, is_had, is_verb, tense_at
 from policies.language.date_grammar import HOLIDAY, MONTH
 from policies.language.dates import Looks, When, find_dates
-from policies.language.habits import is_habit
+from policies.language.habits import ON_ITS_DAY, is_habit
 from policies.language.parse import Parsed
 from policies.language.sentences import words
 from policies.language.spans import MONTHS, Span, shifted
@@ -36,6 +36,8 @@ _SHIFTS: Final = words("moved changed pushed postponed delayed extended")
 past."""
 _GRANTS: Final = words("gave give gives giving given granted allowed offered")
 """Verbs of giving: a day that is given is to come, and so is one until which something is."""
+_CALLS: Final = words("invited called offered got given booked")
+"""Verbs of being given or called to something that is on its day: "invited me to an interview on July 9th"."""
 _OBTAINS: Final = words("got accepted found rented signed landed")
 """Verbs of what one has from a day on: "he got a place in Odense from September"."""
 _NAMES: Final = words("called named nicknamed")
@@ -131,7 +133,7 @@ def _looks_by_verb(parsed: Parsed, index: int, verb: int) -> Looks | None:
     tokens = parsed.tokens
     if _is_past_perfect(parsed, verb):
         return Looks.BACK
-    if _is_put_to(parsed, index, verb) or _is_granted(parsed, index, verb):
+    if _is_put_to(parsed, index, verb) or _is_granted(parsed, index, verb) or _is_called_for(parsed, index, verb):
         return Looks.AHEAD
     # "Booked the ferry, sailing 3 July".
     if tokens[verb].tag == "VBG" and tokens[tokens[verb].head].lower in _ARRANGED:
@@ -170,6 +172,14 @@ def _is_granted(parsed: Parsed, index: int, verb: int) -> bool:
     if tokens[verb].lower in _OBTAINS:
         return joints == ["from"]
     return tokens[verb].lower in _GRANTS and joints in ([], ["until"], ["till"])
+
+
+def _is_called_for(parsed: Parsed, index: int, verb: int) -> bool:
+    """Return whether a day is that of an appointment to which somebody is called, or which they are given: "an
+    interview on July 9th"."""
+    before = [token for token in parsed.tokens[verb:index] if token.lower != "the"]
+    is_on = len(before) > 2 and before[-1].lower in ("on", "in", "at") and before[-2].lower in ON_ITS_DAY
+    return is_on and parsed.tokens[verb].lower in _CALLS
 
 
 def _is_for_a_day(parsed: Parsed, index: int) -> bool:

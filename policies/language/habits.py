@@ -35,9 +35,9 @@ _ROW_BEFORE = re.compile(rf"\b{_ANY_DAY} ?(?:to|through|thru|till|until|-|–) ?
 _ROW = re.compile(rf" ?(?:to|through|thru|till|until|-|–) ?{_ANY_DAY}\b", re.IGNORECASE)
 """The second day of a span: "Monday to Friday", after its first."""
 _USUALLY: Final = words("always usually normally often sometimes mostly generally typically regularly rarely never")
-_ONCE: Final = words(
+ON_ITS_DAY: Final = words(
     "appointment interview flight exam test wedding funeral party deadline surgery operation viewing train trip final "
-    "concert hearing delivery date visit checkup birthday graduation game match gig ferry"
+    "concert hearing delivery date slot visit checkup birthday graduation game match gig ferry"
 )
 """Things of which there is one on its day: "a Friday interview"; another thing that a weekday names comes back each
 week."""
@@ -83,7 +83,7 @@ def is_habit(parsed: Parsed, first: int, last: int) -> bool:
         thing = tokens[thing].head
     if thing == last:
         return _is_any(parsed, first) or _is_usual(parsed, last) or _is_of_several(parsed, last)
-    is_once = any(tokens[index].lower in _ONCE for index in (thing, *parsed.children(thing)))
+    is_once = any(tokens[index].lower in ON_ITS_DAY for index in (thing, *parsed.children(thing)))
     verb = governor(parsed, thing)
     is_changed = verb is not None and parsed.tokens[verb].lower in _CHANGED
     return not is_once and (is_changed or tense_at(parsed, thing) is not Tense.PAST)
@@ -113,5 +113,5 @@ def _is_of_several(parsed: Parsed, index: int) -> bool:
     are = [child for child in parsed.children(verb) if parsed.tokens[child].dep in _WHAT_IT_IS]
     says_when_alone = all(index in parsed.subtree(child) for child in are)
     return says_when_alone and any(
-        token.tag == "NNS" and token.lower.removesuffix("s") not in _ONCE for token in subjects
+        token.tag == "NNS" and token.lower.removesuffix("s") not in ON_ITS_DAY for token in subjects
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from policies.language.annotation import Note
-from policies.language.clauses import governor, main_clauses
+from policies.language.clauses import Mood, governor, main_clauses
 from policies.language.fidelity import is_faithful
 from policies.language.narration import Narrator, narrated, retold
 from policies.language.parse import Parsed
@@ -109,3 +109,9 @@ def is_done_to_speaker(utterance: Utterance) -> bool:
         return False
     verbs = (governor(parsed, index) for index, token in enumerate(parsed.tokens) if token.lower == "me")
     return any(verb is not None and parsed.tokens[parsed.tokens[verb].head].lower in _RECALLS for verb in verbs)
+
+
+def is_imperative(utterance: Utterance) -> bool:
+    """Return whether an utterance is one order: "Answer in short sentences"."""
+    tops = main_clauses(utterance.parsed) if utterance.parsed is not None else []
+    return len(tops) == 1 and tops[0].mood is Mood.ORDER

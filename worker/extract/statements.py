@@ -9,7 +9,7 @@ from typing import Final
 
 from policies.admission import is_own_news
 from policies.language.annotation import offsets_of
-from policies.language.clauses import Mood, main_clauses
+from policies.language.clauses import main_clauses
 from policies.language.coreference import is_elliptical, leans_back, pointer_of, standing_clauses
 from policies.language.corrections import announces, denies_a_value, is_correction
 from policies.language.languages import ENGLISH, OTHER
@@ -23,7 +23,7 @@ from schema import Naming
 from worker.extract.forgetting import Forgetting, forget_before, forgetting_named, with_request
 from worker.extract.judgement import judged
 from worker.extract.news import as_news, whole_as_news
-from worker.extract.orders import is_done_to_speaker
+from worker.extract.orders import is_done_to_speaker, is_imperative
 from worker.extract.pieces import is_taken_back, pieces_of, told_of
 from worker.extract.replies import is_offer, reply_in, utterances_after
 from worker.extract.statement import Statement
@@ -245,7 +245,8 @@ def _joined(
                 at += step
         last = joined[-1] if joined else None
         if (
-            isinstance(last, Statement) and last.manner == "said" and not last.explicit and last.is_quoted()
+            isinstance(last, Statement) and last.manner == "said" and not last.explicit
+            and (last.is_quoted() or _goes_on_with(item))
             and last.only_as_news == item.only_as_news
             and numbers.get(id(last.last), -9) + 1 == numbers.get(id(item.utterances[0]), -2)
             and all(last.has_room_for(utterance) for utterance in item.utterances[-1:])
@@ -256,6 +257,12 @@ def _joined(
         else:
             joined.append(item)
     return joined
+
+
+def _goes_on_with(item: Statement) -> bool:
+    """Return whether a statement is a fragment in small letters, as people go on behind a full stop: "I got the job!!
+    starting May 1st"."""
+    return item.last.text[:1].islower() and _is_fragment(item.utterances[0])
 
 
 def _is_fragment(utterance: Utterance) -> bool:
@@ -381,7 +388,7 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
             statement.words = (
                 utterance.text if order is utterance.orders[0] else utterance.text[order.start - utterance.start :]
             )
-            statement.quote = foreign or not (_is_imperative(utterance) or _is_told(statement.words, utterance))
+            statement.quote = foreign or not (is_imperative(utterance) or _is_told(statement.words, utterance))
         case _:
             return None
     return statement
@@ -390,8 +397,3 @@ def _ordered(utterance: Utterance, order: Order, taken: Sequence[object] = ()) -
 def _is_told(words: str | None, utterance: Utterance) -> bool:
     """Return whether an order is a whole utterance that says what somebody likes: "I prefer short answers"."""
     return words == utterance.text and utterance.part is not None and may_be_told(utterance.part)
-
-
-def _is_imperative(utterance: Utterance) -> bool:
-    tops = main_clauses(utterance.parsed) if utterance.parsed is not None else []
-    return len(tops) == 1 and tops[0].mood is Mood.ORDER

@@ -43,6 +43,10 @@ def test_of_a_task_only_what_tells_of_the_speaker_is_left(text: str, told: list[
             "tbh thinking of packing in the nights, it's killing me back",
             'Maya: "tbh thinking of packing in the nights, it\'s killing me back."',
         ),
+        (
+            "I got the job in Oslo!! starting December 1st",
+            'Maya: "I got the job in Oslo!! starting December 1st [1 December 2026]."',
+        ),
         ("yo im maya, 34, barber in Atlanta", "Maya is 34, barber in Atlanta."),
         ("hi i'm Maya, a nurse from York", "Maya is a nurse from York."),
         ("im maya and i live in Leeds", "Maya lives in Leeds."),
