@@ -5,7 +5,7 @@
     python -m benchmarks.fit_utterance_reader --held-out d,e,q,r    # says how right it is on these, writes nothing
     python -m benchmarks.fit_utterance_reader                       # fits on all, and writes
     python -m benchmarks.fit_utterance_reader --further ra,rb,pv    # goes on, with all of these authors and some others
-    python -m benchmarks.fit_utterance_reader --further told,wa,wc,wd,we,wf     # whose words what people tell holds
+    python -m benchmarks.fit_utterance_reader --further told,wa,wc,wd,we,wf,q,s,b,j,a,h,g,k,i   # and plain telling
 
 It learns all that is labelled in `benchmarks/data/utterances` at once; of intents alone from whole messages: those
 that ask for something to be forgotten (`benchmarks/data/forgotten`, `data/wishes`), and those that ask for nothing,

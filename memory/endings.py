@@ -87,7 +87,9 @@ def with_endings(
         and not is_earlier(candidate, neighbour.memory, tolerance)
     ][:READ_BESIDE]
     chances = _chances([(neighbour.memory.summary, message.said) for neighbour in beside], message, draft, context)
-    among = message.held + draft.gained + len(earlier)
+    # What the message itself has told by now is nothing that was known before it.
+    told = sum(candidate.turn_id in memory.source_turn_ids for memory in draft.current.values())
+    among = message.held + max(draft.gained - told, 0) + len(earlier)
     read = beside_each_other(message.said, chances, [neighbour.similarity for neighbour in beside], among)
     likely = [neighbour for neighbour, one in zip(beside, read, strict=True) if likely_ended(one)]
     ended = _without_what_stays(likely, message, candidate.said_at, draft.name or "")

@@ -18,7 +18,7 @@ _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b
 """A sentence that means nothing without the one before it: "It was awful"."""
 _PIECES: Final = re.compile(
     r"(?<=[.!?])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.) +(?=(?-i:[A-Z]))|; +"
-    r"|,? +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
+    r"|,?(?<!\bme)(?<!\bthem) +(?:and|but|while) +(?=(?:they|their|they're|he|she|his|her|it|it's|its|the|my|i|"
     r"i'm|i've|we|we're|our)\b)|, +(?=(?:they|their|my|i|i'm|we|our)\b)",
     re.IGNORECASE,
 )
@@ -32,7 +32,7 @@ _OF_SOMEBODY: Final = (
 """The beginning of a clause about somebody who is named: "Hamza's started guitar"."""
 _NAMED_BEFORE: Final = re.compile(
     r"(?i:he|she|it|his|her|its|(?:that|this|those|these)(?= (?:is|was|are|were|has|had)\b|['’]s\b))\b"
-    r"|(?i:i|we|you|they)(?:['’][a-z]+)? +(?:[a-z'’]+ +){0,2}?"
+    r"|(?i:i|we|you|they)(?:['’][a-z]+)? +(?:(?!tell|told|ask|warn|remind)[a-z'’]+ +){0,2}?"
     r"(?:him|it|them|her(?= *(?:\Z|[^\w\s]|(?:for|to|in|on|since)\b)))\b"
 )
 """A clause of which only another one names whom or what it tells of: "We'd had him for fourteen years"."""
@@ -51,7 +51,7 @@ _OWN_CLAUSE: Final = re.compile(r"(?:and |but |also |so )?(?:i|i['’]\w+|my|we|
 """The beginning of a clause that somebody tells of themself: "I'm lactose intolerant"."""
 _DOES: Final = re.compile(
     r"(?:(?:also|now|still|never|always) )?(?:(?!need\b)[a-z]{2,}(?:[a-rt-z]s|ed|ing|n't)|am|is|was|has|had|have|got|"
-    r"can|will|went|made|took|bought|sold|left|began|found|keep|kept)\b"
+    r"want|love|hate|can|will|went|made|took|bought|sold|left|began|found|keep|kept)\b"
 )
 """The beginning of a piece that tells what somebody does or is: "sells soaps on Etsy"."""
 _NO_SUBJECT: Final = re.compile(
@@ -160,7 +160,7 @@ def _is_more_of_it(piece: str) -> bool:
     words = _JOINED.sub("", quotation["words"] if quotation else piece, count=1)
     tells = _SUBJECT.match(words) or _DOES.match(words) or _OWNED.match(words)
     is_bare = not tells and len(words.split()) < _FEWEST_BARE and not _DOES.search(words.partition(" ")[2])
-    return is_bare or (_is_fragment(piece) and words[:1].islower() and not tells)
+    return is_bare or (_is_fragment(piece) and not words[:1].isupper() and not tells)
 
 
 def _article(thing: str) -> str:

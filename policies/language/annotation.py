@@ -118,8 +118,9 @@ def looks_of(parsed: Parsed, index: int) -> Looks:
     )
     # "Going to days from November, they said yes".
     goes_from = begins and verb == 0 and tokens[verb].tag == "VBG"
-    until = before is not None and before.lower in ("by", "until", "till")
-    is_limit = until and before is not None and (_holds(parsed, verb) or before.head != verb)
+    limit = tokens[index - 2] if before is not None and before.lower == "the" and index > 1 else before
+    is_limit = limit is not None and limit.lower in ("by", "until", "till")
+    is_limit = is_limit and limit is not None and (_holds(parsed, verb) or limit.head != verb)
     if path & _AHEAD or is_to_come or goes_from or is_limit:
         return Looks.AHEAD
     if verb is not None and any(token.text == ":" for token in tokens[verb:index]):

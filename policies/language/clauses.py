@@ -174,12 +174,6 @@ def tense_at(parsed: Parsed, index: int) -> Tense:
     return Tense.NONE
 
 
-def names_its_subject(parsed: Parsed, verb: int) -> bool:
-    """Return whether a verb says how somebody is called: "she's called Pixel", not "she's called me"."""
-    named = (parsed.tokens[child] for child in parsed.children(verb) if parsed.tokens[child].dep == "oprd")
-    return parsed.tokens[verb].lower in ("called", "named") and any(name.text[:1].isupper() for name in named)
-
-
 def is_had(parsed: Parsed, index: int) -> bool:
     """Return whether a "'d" stands for "had": it has an object, "I'd a dog", or a participle or a form of the past
     stands behind it."""
@@ -236,6 +230,8 @@ def _hangs_on(parsed: Parsed, index: int) -> int | None:
     by = clause_of(parsed, says).subject
     if tokens[index].dep != "ccomp" or by is None or is_of_speaker(parsed, by) or tokens[by].lower == "you":
         return None
+    if index < says and any(c > says and tokens[c].dep in ("dobj", "ccomp") for c in parsed.children(says)):
+        return None  # "I switched to tea, the doctor says no coffee".
     verb, knows = tokens[says].lower, tokens[by].lower in _EXPERT
     is_told = any(tokens[child].dep == "mark" for child in parsed.children(index))
     return says if (verb in _SAYS and not (knows and is_told)) or (verb in _THINKS and not knows) else None

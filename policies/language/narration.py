@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from policies.language.annotation import Note, offsets_of
-from policies.language.clauses import BETWEEN, FIRST_PERSON, ONLY_PAST, SUBJECTS, is_had, names_its_subject
+from policies.language.clauses import BETWEEN, FIRST_PERSON, ONLY_PAST, SUBJECTS, is_had
 from policies.language.inflection import inflected
 from policies.language.parse import Parsed, Token
-from policies.language.people import NAMELIKE, people_in
+from policies.language.people import NAMELIKE, names_its_subject, people_in
 from policies.language.sentences import words
 from policies.language.tellable import is_anyone, may_be_told
 from schema.errors import AfterturnError

@@ -178,3 +178,9 @@ def introduced_in(parsed: Parsed | None, known_name: str | None = None) -> str |
     if known_name is not None and words[at : at + 1] == [known_name.lower()]:
         return known_name if alone else None
     return tokens[at].text if alone and tokens[at].text[:1].isupper() else None
+
+
+def names_its_subject(parsed: Parsed, verb: int) -> bool:
+    """Return whether a verb says how somebody is called: "she's called Pixel", not "she's called me"."""
+    named = (parsed.tokens[child] for child in parsed.children(verb) if parsed.tokens[child].dep == "oprd")
+    return parsed.tokens[verb].lower in ("called", "named") and any(name.text[:1].isupper() for name in named)

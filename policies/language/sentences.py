@@ -58,6 +58,10 @@ _BOUNDARY = re.compile(
 """Where a sentence ends, as far as marks and faces tell: "I left. She stayed", "a fox came :( how do I keep four"."""
 _CLOSES = re.compile(r"\d{1,2}\)")
 """A number in front of what it counts, or of the bracket that it stands in: "1)"."""
+_NUMBERED = re.compile(r"\(?\d{1,2}\)\s")
+"""A number in brackets, of a list or an age: "(11) and Sveta"."""
+_FIRST = re.compile(r"(?:\A|\s)\(?1\)\s")
+"""The first number of a list: "1) milk 2) eggs"."""
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|dept|inc|ltd|a\.m|p\.m|u\.s|"
     r"u\.k|ave?|blvd|rd|str|apt|mt|rev|gen|capt|[a-z])|^\d{1,2})$",
@@ -181,6 +185,8 @@ def split_sentences(text: str) -> tuple[Sentence, ...]:
         if mark == "." and _ORDINAL.search(before) and _MONTH.match(text, boundary.end()):
             continue
         if not mark and _CLOSES.match(text, boundary.end()) and _is_inside_brackets(text[begin : boundary.start()]):
+            continue
+        if not mark and _NUMBERED.match(text, boundary.end()) and not _FIRST.search(text):
             continue
         end = boundary.end(1) if mark else boundary.start()
         if sentence := _bounded(text[begin:end], begin):

@@ -50,7 +50,8 @@ _ENDING: Final = (
 _BEFORE: Final = (
     r"(?:rue|via|viale|corso|calle|c/|carrer|rua|avenida|avda\.?|av\.?|paseo|piazza|plaza|praça|ulica|ul\.|al\.|"
     r"ulicy|ulicą|ulicę|aleja|alei|os\.|osiedlu|pl\.|placu|boulevard|bd|trg|"
-    r"avenue|allée|chemin|impasse|quai|place|kapu|via della|largo|travessa)"
+    r"avenue|allée|chemin|impasse|quai|place(?!\s(?:in|on|at|near|for|to|with|where|called)\b)|kapu|via della|largo|"
+    r"travessa)"
 )
 _PARTICLES: Final = r"(?:(?:de|del|della|delle|di|du|des|da|do|dos|la|le|les|los|las|y|e|et|van|von|der|den)\s|l['’])"
 _CAP: Final = r"(?:[^\W\d_a-z][\w.'’-]{0,24})"

@@ -43,8 +43,12 @@ _RUN: Final = re.compile(r"[^\W\d_]+")
 """A word: "door"."""
 _POSSESSIVE: Final = re.compile(r"['’]s?\Z")
 """The ending of a name of what is somebody's: "Maya92's"."""
-_AMOUNT: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d\d)?")
-"""A number whose thousands are parted, as nobody writes a code: "1,200"; of 1,875 texts none tells a secret so."""
+_AMOUNT: Final = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?:\.\d\d)?|\d[\d.,]*(?:/(?:mo|month|wk|week|yr|year|day|night|hr|hour|person)|pcm|pw)",
+    re.IGNORECASE,
+)
+"""A number whose thousands are parted, or with its time, as nobody writes a code: "1,200", "1150/mo"; of 1,875 texts
+none tells a secret so."""
 _TIME: Final = re.compile(r"(?:1[0-2]|0?[1-9])(?:[.:][0-5]\d)?[ap]m", re.IGNORECASE)
 """A time of day: "10.40am", "4pm"; none of the secrets in those texts has one."""
 _PRICED: Final = word_set("cost costs costing paid pay pays paying owe owes owed earn earns charge charges quoted")

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from memory import decisions
+from memory import decisions, endings
 from memory.same_fact import Judge
 from policies.dedup import decide
+from policies.likely_ended import Beside, beside_each_other
 from schema import Candidate, Decision, Status
 from stores.embedding import cross_encoder
 from stores.embedding.cross_encoder import CrossEncoder
@@ -86,6 +87,23 @@ def test_what_was_or_will_be_so_ends_nothing_that_is(worker: Worker, anna: str, 
     known = active(worker, anna, before)
 
     assert set(known) <= set(active(worker, anna, now))
+
+
+def test_what_a_message_has_told_is_nothing_that_was_known_before_it(
+    worker: Worker, anna: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    active(worker, anna, "I have two cats. My sister lives in Ghent.")
+    among: list[int] = []
+
+    def noted(said: str, chances: Sequence[float], cosines: Sequence[float], held: int) -> list[Beside]:
+        among.append(held)
+        return beside_each_other(said, chances, cosines, held)
+
+    monkeypatch.setattr(endings, "beside_each_other", noted)
+    active(worker, anna, "I quit my job today! My rent went up to 900. My son gave up football.")
+
+    assert len(among) > 1
+    assert set(among) == {2}
 
 
 def test_without_the_model_that_reads_both_words_decide_alone(worker: Worker, anna: str) -> None:

@@ -63,6 +63,8 @@ _MEANS_ALL: Final = 0.6
 """How likely a wish must be read to mean all that is known, to hide that; from .5 on one of 144 that mean less is."""
 _TELLS_IT: Final = 0.15
 """The same of a sentence of such a message, by its words, to be a part of the wish, of which no memory is made."""
+_FEWEST_ASKING: Final = 2
+"""Words of what asks for something without an order: "Tidy." says how somebody likes what they tell."""
 _TOLD_BEFORE: Final = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:said|told you|mentioned|wrote)(?: you)? ?", re.IGNORECASE
 )
@@ -212,7 +214,7 @@ def _with_request(statements: list[Statement | Forgetting], heard: Heard) -> lis
     unsettled = [u for u in heard.utterances if not (u.of_others or any(order.sure for order in u.orders))]
     chances = [(_asks_to_forget(u), -u.start, u) for u in unsettled]
     likeliest, _, asking = max(chances, default=(0.0, 0, None))
-    if asking is None or not likeliest:
+    if asking is None or not likeliest or len(asking.text.split()) < _FEWEST_ASKING:
         return statements
     asks = {asking.start, *(u.start for chance, _, u in chances if chance >= _TELLS_IT)}
     first = _mark(statements, _with_bits(heard, asks))

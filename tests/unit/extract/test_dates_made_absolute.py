@@ -199,6 +199,10 @@ SATURDAY = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
         ("My lease ends two years from today", "My lease ends two years from today [21 November 2028]"),
         ("baby's due on Valentine's Day", "baby's due on Valentine's Day [14 February 2027]"),
         ("We got engaged on New Year's Eve", "We got engaged on New Year's Eve [31 December 2025]"),
+        (
+            "I cut my hand, 6 stitches, off till the 30th",
+            "I cut my hand, 6 stitches, off till the 30th [30 November 2026]",
+        ),
         ("They invited me to an interview on July 9th", "They invited me to an interview on 9 July 2027"),
         ("I got a puppy on March 3rd", "I got a puppy on 3 March 2026"),
         ("I have a Friday interview", "I have a Friday [27 November 2026] interview"),

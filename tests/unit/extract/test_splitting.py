@@ -104,6 +104,17 @@ def test_thanks_to_the_other_side_are_left_out_and_whom_else_is_thanked_is_told(
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [
+        ("I have two kids, Anton (11) and Sveta (7).", ("I have two kids, Anton (11) and Sveta (7).",)),
+        ("Buy: 1) milk 2) eggs", ("Buy:", "1) milk", "2) eggs")),
+    ],
+)
+def test_numbers_in_brackets_part_a_list_and_no_ages(text: str, sentences: tuple[str, ...]) -> None:
+    assert tuple(sentence.text for sentence in split_sentences(text)) == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
         ("On 2.5. I run in Zagreb. Wish me luck", ("On 2.5. I run in Zagreb.", "Wish me luck")),
         ("Ich fahre am 14.6. nach Split.", ("Ich fahre am 14.6. nach Split.",)),
         ("My grade is 3.5. I passed.", ("My grade is 3.5.", "I passed.")),

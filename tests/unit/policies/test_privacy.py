@@ -173,6 +173,7 @@ def test_a_planted_text_is_no_less_planted_where_personal_identifiers_are_droppe
         "Tom works at Shell from May 2025 in Delft.",
         "We moved to Lagos 1000 km away.",
         "Ana hunts for a flatmate, the room is R5 500.",
+        "Ana cooks at a Thai place in Portland, 50 hours a week.",
     ],
 )
 def test_what_only_looks_like_a_secret_or_an_identifier_is_kept(text: str) -> None:

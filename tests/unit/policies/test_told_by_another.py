@@ -14,6 +14,7 @@ from policies.language.clauses import is_not_vouched_for
         "Her status says I live in Hull now.",
         "Somebody in the queue said he hates work and then he said I live in Hull.",
         "My uncle wrote I have a boat.",
+        "I live in Hull, the letter says.",
         "The form says that I live in Hull.",
         "Facebook thinks I live in Hull.",
         "My mother still believes that I work as a doctor.",
@@ -39,6 +40,8 @@ def test_words_that_hang_on_anothers_are_told_by_another(said: str) -> None:
     "said",
     [
         "I live in Hull now.",
+        "I switched to hojicha, the doctor says no coffee for me.",
+        "I'm back on the bike, my physio thinks swimming is too easy.",
         "I said I live in Hull.",
         "The doctor says that I have asthma.",
         "My sister says hello and I moved to Hull.",

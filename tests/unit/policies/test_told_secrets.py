@@ -121,6 +121,7 @@ def test_a_time_of_day_is_no_secret() -> None:
 
 def test_a_price_is_no_secret() -> None:
     assert list(told_secrets.find("Viktor's oven broke, the new one costs 18000.")) == []
+    assert list(told_secrets.find("found a studio on SE Division, 1150/mo")) == []
 
 
 def test_a_year_behind_a_month_is_no_secret() -> None:
