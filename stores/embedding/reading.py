@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+ASKS_TO_FORGET: Final = 0.98
+"""How likely a message must be read to be a wish to forget, to be taken for one where it gives no order, and to hide
+all that is known where its order for that is in doubt. Of 2,196 messages of talk and news by authors held out 14 read
+so, of 413 wishes of three 351; from .9 on 19 and 372, but of 505 messages of eleven people who talk for months one more
+hid what it did not mean."""
 MAY_BE_ANOTHERS: Final = 0.4
 """How likely an order must be read to hold another's words, behind what stands before it, to be in doubt: "She left a
 note on the fridge. Forget where I live". With the first weights, of eighteen in others' mouths sixteen were, of nine

@@ -15,7 +15,7 @@ from policies.language.languages import ENGLISH
 from policies.language.orders import DESTRUCTIVE, Order
 from policies.language.sentences import prose_of
 from policies.likely_meant import log_odds
-from stores.embedding.reading import IS_ANOTHERS, MAY_BE_ANOTHERS, Reading, read_as
+from stores.embedding.reading import ASKS_TO_FORGET, IS_ANOTHERS, MAY_BE_ANOTHERS, Reading, read_as
 from worker.extract.pieces import pieces_of, told_of
 from worker.extract.utterances import Heard, Utterance
 
@@ -62,7 +62,8 @@ class _Unread:
 
 def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
     """Put a reading to each utterance of which words leave open whether it is worth a memory or tells news, to the
-    pieces in which it may be told, and to each message that may ask for something to be forgotten, all in one call.
+    pieces in which it may be told, and to each message that may ask for something to be forgotten, all in one call;
+    then to each sentence of what reads like such a message.
     What other sources than a chat send is judged by neither. A doubtful order to forget is none where its message does
     not read like a wish, "losing my job was tough", and an order to keep or do something none where its utterance reads
     like none, "never give up!"; one to keep something is an order where it reads so, though no form has it. What is
@@ -81,6 +82,7 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
             continue
         one.heard.reading = reading
     for heard in messages:
+        _read_apart(heard, reader)
         _drop(heard, {order for one in heard.utterances for order in _meant_by_nobody(one, heard)})
         _drop(heard, {order for one in heard.utterances if _reads_like_no_order(one) for order in _mistakable(one)})
         heard.utterances = [
@@ -88,6 +90,16 @@ def read_what_is_open(messages: Sequence[Heard], reader: Reader) -> None:
         ]
         _doubt_others_orders(heard)
         heard.utterances = [one for one in heard.utterances if one.orders or _others(one, heard) < IS_ANOTHERS]
+
+
+def _read_apart(heard: Heard, reader: Reader) -> None:
+    """Put to a message that reads like a wish to forget how likely each of its sentences is one by itself."""
+    if heard.reading is None or heard.reading.forgets < ASKS_TO_FORGET:
+        return
+    own = own_utterances(heard)[:_MOST_READ]
+    if len(own) > 1:
+        readings = reader.read([read_as(utterance.text) for utterance in own])
+        heard.asking.update((one.start, reading.forgets) for one, reading in zip(own, readings, strict=True))
 
 
 def judged(utterance: Utterance) -> Judgement:

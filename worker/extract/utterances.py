@@ -151,7 +151,8 @@ class Utterance:
 @dataclass
 class Heard:
     """A user's message: its sentences, the orders to the memory in it, readings of the whole and of what it says;
-    `others` says how likely the utterance that begins at a place holds another's words, behind all before it."""
+    `others` says how likely the utterance that begins at a place holds another's words, behind all before it, `asking`
+    how likely it is by itself a wish to forget, where the whole may be one."""
 
     turn: Turn
     content: str
@@ -162,6 +163,7 @@ class Heard:
     reading: Reading | None = None
     readings: dict[str, Reading] = field(default_factory=dict)
     others: dict[int, float] = field(default_factory=dict)
+    asking: dict[int, float] = field(default_factory=dict)
 
     @property
     def shared(self) -> str | None:
