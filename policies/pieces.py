@@ -12,6 +12,8 @@ _FOLLOWS: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that begin what follows from the piece before, or belongs to it: "so spreadsheets are fine", "no sugar"."""
+_DENIES: Final = re.compile(r"(?:No|Not|Never|Without)\b")
+"""Words of those that may as well begin a sentence: "No shrimp for me though"."""
 _OF_WHO_WAS_NAMED: Final = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 """A word in a fragment for somebody whom only what stands before it names: "vet says she has to lose a kilo"."""
 _LEANS: Final = re.compile(r"(?:they|their|they're|he|she|his|her|it|its|it's)\b", re.IGNORECASE)
@@ -178,7 +180,8 @@ def leans(piece: str, name: str) -> bool:
     words = quotation["words"] if quotation else piece
     is_bit = _is_fragment(piece) and _SUBJECT.match(words) is None and len(words.split()) < _FEWEST_BARE
     is_bit = is_bit or (words[:1].islower() and _OF_WHO_WAS_NAMED.search(words) is not None)
-    return is_bit or names_nobody(piece, name) or _FOLLOWS.match(words) is not None
+    follows = _FOLLOWS.match(words) is not None and _DENIES.match(words) is None
+    return is_bit or follows or names_nobody(piece, name)
 
 
 def told_together(pieces: Sequence[str], name: str) -> str:

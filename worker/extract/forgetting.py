@@ -198,9 +198,14 @@ def _said_with(wish: Forgetting, heard: Heard) -> str | None:
         return None
     if not _is_wish(heard):
         return message_of(wish.utterance)
-    said = [u for u in heard.utterances if u is wish.utterance or not u.asks or _asks_to_forget(u) >= _TELLS_IT]
+    said = _beside_requests(heard, wish.utterance)
     is_apart = len(said) < len(heard.utterances) and not any(u.of_others for u in heard.utterances)
     return " ".join(u.text for u in said)[:MAX_SUMMARY_CHARS] if is_apart else message_of(wish.utterance)
+
+
+def _beside_requests(heard: Heard, asking: Utterance) -> list[Utterance]:
+    """Return the utterances of a message but for those that ask for something else than that which is `asking`."""
+    return [u for u in heard.utterances if u is asking or not u.asks or _asks_to_forget(u) >= _TELLS_IT]
 
 
 def _with_request(statements: list[Statement | Forgetting], heard: Heard) -> list[Statement | Forgetting]:
@@ -208,7 +213,8 @@ def _with_request(statements: list[Statement | Forgetting], heard: Heard) -> lis
     means_all = heard.reading is not None and is_wish and heard.reading.whole >= _MEANS_ALL
     if ordered := [order for order in heard.orders if order.intent == "forget"]:
         told = _without_what_stays(statements)
-        _mark(told, _with_bits(heard, {u.start for u in heard.utterances if any(o in ordered for o in u.orders)}))
+        asks = {u.start for u in heard.utterances if any(order in ordered for order in u.orders)}
+        _mark(told, _with_bits(heard, asks) - asks)
         return [*told, *_all_of_it(ordered, heard, means_all=means_all)] if is_wish else told
     if not is_wish:
         return statements
@@ -221,8 +227,7 @@ def _with_request(statements: list[Statement | Forgetting], heard: Heard) -> lis
         return statements
     asks = {asking.start, *(u.start for chance, _, u in chances if chance >= _TELLS_IT)}
     first = _mark(statements, _with_bits(heard, asks))
-    own = [u for u in heard.utterances if not u.of_others]
-    said = " ".join(u.text for u in own if u is asking or not u.asks or _asks_to_forget(u) >= _TELLS_IT)
+    said = " ".join(u.text for u in _beside_requests(heard, asking) if not u.of_others)
     perhaps = (
         Forgetting(asking, _EVERYTHING, is_all=True, is_doubtful=True)
         if means_all

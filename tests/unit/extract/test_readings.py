@@ -108,6 +108,12 @@ def test_a_bit_behind_a_wish_is_a_part_of_it() -> None:
     assert all(item.unless_forgotten for item in items if isinstance(item, Candidate))
 
 
+def test_what_the_sentence_of_an_order_tells_beside_it_is_no_part_of_the_wish() -> None:
+    items = _items("I moved to Leeds in May, so please forget my old address.", None)
+    [told] = [item for item in items if isinstance(item, Candidate)]
+    assert not told.unless_forgotten
+
+
 def test_a_wish_may_leave_something_out() -> None:
     items = _items("Please forget everything about me except for my allergy.", None)
     [wish] = [item for item in items if isinstance(item, ForgetRequest)]

@@ -35,6 +35,11 @@ from policies.pieces import left_after, left_standing
         (("Tom's mum bakes", "has sold some to their friends."), (True, False), None),
         (("Tom's cat is on a diet", "vet says she has to lose a kilo"), (True, False), None),
         (("Tom has a dentist", "help Tom to ask him"), (True, False), None),
+        (
+            ('Tom: "I cook for six."', 'Tom: "No shrimp for me though"', 'Tom: "I get hives"'),
+            (True, False, False),
+            'Tom: "No shrimp for me though, I get hives."',
+        ),
         (('Tom: "Booked the marquee"', 'Tom: "60 guests"'), (True, False), None),
         (('Tom: "Booked the marquee"', 'Tom: "sells soaps on Etsy"'), (True, False), 'Tom: "sells soaps on Etsy."'),
     ],
